@@ -1,0 +1,1 @@
+"""Munchausen-DQN with truncated backpropagation through time (needs the extra `experiments`)."""

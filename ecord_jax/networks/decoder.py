@@ -1,0 +1,146 @@
+"""The recurrent Q-network that picks vertices, once a step (section 3.2, SM B).
+
+Shape letters: N padded vertices, D embedding width, F features, H hidden width.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from flax import linen as nn
+
+from ecord_jax.env.types import Observation
+from ecord_jax.graphs.arrays import GraphArrays
+from ecord_jax.networks.config import EcordConfig
+from ecord_jax.networks.encoder import Encoder
+from ecord_jax.networks.layers import GRUCell
+
+__all__ = ["EcordNetwork", "Embeddings"]
+
+
+class Embeddings(NamedTuple):
+    """What is computed once a graph.
+
+    Attributes:
+        vertex: float32 [N, D], x_i.
+        advantage: float32 [N, A], the part of the advantage head's first layer that only x_i
+            enters: the layer is linear, so its product with [x_i, W_o o_i, W_h h] is a sum.
+    """
+
+    vertex: jax.Array
+    advantage: jax.Array
+
+
+class EcordNetwork(nn.Module):
+    """Encoder and decoder of one agent.
+
+    Methods (to be called through `apply`): `encode` once a graph, `q_values` and `remember` once a
+    step. The hidden state is [H], or [0] where the configuration has no RNN.
+    """
+
+    config: EcordConfig
+
+    def setup(self) -> None:
+        c = self.config
+        if c.gnn == "on":
+            self.encoder = Encoder(c.embedding, c.layers, c.share_layers, c.scaling)
+            self.advantage_vertex = nn.Dense(c.advantage_width, use_bias=False)
+        self.embed_observation = nn.Dense(c.embedding)
+        self.advantage_observation = nn.Dense(c.advantage_width, use_bias=False)
+        self.advantage_hidden = nn.Dense(c.advantage_width)
+        self.advantage_norm = nn.LayerNorm()
+        self.advantage_out = nn.Dense(1)
+        self.project_hidden = _Projection(c.hidden_projection, 2 * c.embedding)
+        self.value = _Value(c.value_width)
+        if c.rnn == "gru":
+            self.message = nn.Dense(c.message)
+            self.gru = GRUCell(c.hidden)
+
+    def encode(self, arrays: GraphArrays) -> Embeddings:
+        """Embeds the vertices of a graph."""
+        c = self.config
+        n = arrays.vertex_mask.shape[0]
+        if c.gnn == "zero":
+            return Embeddings(jnp.zeros((n, c.embedding)), jnp.zeros((n, c.advantage_width)))
+        vertex = self.encoder(arrays)
+        return Embeddings(vertex, self.advantage_vertex(vertex))
+
+    def q_values(
+        self, embeddings: Embeddings, observation: Observation, hidden: jax.Array
+    ) -> jax.Array:
+        """Q(v_i, h) = MLP_V(h) + MLP_A([x_i, W_o o_i, W_h h]): float32 [N], -inf for padding."""
+        memory = self._memory(observation.globals, hidden)
+        observed = self.embed_observation(observation.vertex)
+        first = (
+            embeddings.advantage
+            + self.advantage_observation(observed)
+            + self.advantage_hidden(self.project_hidden(memory))
+        )
+        inner = nn.leaky_relu(self.advantage_norm(first))
+        advantage = self.advantage_out(inner)[..., 0]
+        return jnp.where(observation.mask, self.value(memory) + advantage, -jnp.inf)
+
+    def remember(
+        self,
+        embeddings: Embeddings,
+        observation: Observation,
+        action: jax.Array,
+        next_globals: jax.Array,
+        hidden: jax.Array,
+    ) -> jax.Array:
+        """h' = GRU(h, LeakyReLU(W_m [v_*, o_G'])) with v_* of the flipped vertex before the flip."""
+        if self.config.rnn != "gru":
+            return hidden
+        observed = self.embed_observation(observation.vertex[action])
+        flipped = jnp.concatenate([embeddings.vertex[action], observed])
+        if self.config.stop_gradient:
+            flipped = jax.lax.stop_gradient(flipped)
+        message = self.message(jnp.concatenate([flipped, next_globals]))
+        return self.gru(hidden, nn.leaky_relu(message))
+
+    def __call__(
+        self, arrays: GraphArrays, observation: Observation, hidden: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """One step of everything, so that `init` makes every parameter."""
+        embeddings = self.encode(arrays)
+        q_values = self.q_values(embeddings, observation, hidden)
+        first = jnp.zeros((), jnp.int32)
+        return q_values, self.remember(embeddings, observation, first, observation.globals, hidden)
+
+    def _memory(self, globals_: jax.Array, hidden: jax.Array) -> jax.Array:
+        """What the heads see as the state of the trajectory."""
+        match self.config.rnn:
+            case "gru":
+                return hidden
+            case "zero":
+                return jnp.zeros(self.config.hidden)
+            case _:
+                return globals_
+
+
+class _Projection(nn.Module):
+    """Hidden state to the width of a vertex embedding: W_h, or the published code's MLP."""
+
+    kind: str
+    width: int
+
+    @nn.compact
+    def __call__(self, memory: jax.Array) -> jax.Array:
+        if self.kind == "linear":
+            return nn.Dense(self.width, use_bias=False)(memory)
+        inner = nn.Dense(max(memory.shape[-1] // 2, 1))(jnp.tanh(memory))
+        inner = nn.leaky_relu(nn.LayerNorm()(inner))
+        return nn.leaky_relu(nn.LayerNorm()(nn.Dense(self.width)(inner)))
+
+
+class _Value(nn.Module):
+    """MLP_V: tanh on the input, one inner layer, leaky ReLU."""
+
+    width: int
+
+    @nn.compact
+    def __call__(self, memory: jax.Array) -> jax.Array:
+        inner = nn.leaky_relu(nn.Dense(self.width)(jnp.tanh(memory)))
+        return nn.Dense(1)(inner)[..., 0]

@@ -1,0 +1,1 @@
+"""Search: the rollout, and the solver around it."""
