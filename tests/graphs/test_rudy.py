@@ -118,6 +118,8 @@ def test_repeats_and_loops_are_reported(tmp_path):
         ("3 1\n1 2\u00a01\n", 2, "not an integer"),
         ("3 1\n1 2 1e400\n", 2, "too large"),
         ("3 2\n1 2 1\n2 3 9223372036854775808\n", 3, "64-bit integer"),
+        (f"3 1\n1 2 -{'0' * 5000}{2**63 + 1}\n", 2, "64-bit integer"),
+        (f"3 1\n1 2 {'9' * 5000}\n", 2, "too large"),
         ("3 1\n1 2 --1\n", 2, "not a finite number"),
         ("3 1\n1,2,1\n", 2, "1 columns"),
         ("3 1\n1 2 \udcff\n", 2, "not a finite number"),

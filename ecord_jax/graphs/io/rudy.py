@@ -198,6 +198,6 @@ def _fault(
         return "the weight is too large", "a 64-bit float"
     # Without its zeros: Python refuses to convert more than some thousand digits.
     sign, digits = tokens[2][:1].strip("+0123456789"), tokens[2].lstrip("+-0")
-    if not has_floats and (len(digits) > 19 or not -(2**63) <= int(f"{sign}{digits or 0}") < 2**63):
+    if not has_floats and not -(2**63) <= int(f"{sign}{digits or 0}") < 2**63:
         return "the weight is too large", "a 64-bit integer"
     return None
