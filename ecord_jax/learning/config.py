@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs.generators import GraphDistribution
@@ -48,7 +48,8 @@ class TrainConfig:
             every replayed step (open).
         validate_every: updates between validations.
         validation_graphs: graphs generated for validation.
-        validation_trajectories: trajectories a graph.
+        validation_trajectories: trajectories a graph, at the temperatures of `network`.
+        validation_factor: validation episodes last this many times |V| steps.
         seed: of everything.
     """
 
@@ -79,6 +80,7 @@ class TrainConfig:
     validate_every: int = 200
     validation_graphs: int = 64
     validation_trajectories: int = 8
+    validation_factor: int = 2
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -88,7 +90,7 @@ class TrainConfig:
                 raise OptionError(f"{name}={getattr(self, name)!r} is none of {wanted}")
         at_least_one = (
             "num_updates num_graphs update_every batch_size episode_factor n_step "
-            "validate_every validation_graphs validation_trajectories"
+            "validate_every validation_graphs validation_trajectories validation_factor"
         )
         for name in at_least_one.split():
             if getattr(self, name) < 1:
@@ -104,6 +106,24 @@ class TrainConfig:
             )
         if self.steps_kept < self.window:
             raise OptionError(f"buffer_size={self.buffer_size} holds less than one window")
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> TrainConfig:
+        """Reads what `dataclasses.asdict` wrote, through JSON or not.
+
+        Raises:
+            OptionError: on an unknown field or a value out of range.
+        """
+        unknown = sorted(set(values) - set(cls.__dataclass_fields__))
+        if unknown:
+            raise OptionError(f"unknown training field {unknown[0]!r}")
+        graphs = dict(values["graphs"])
+        graphs["degrees"] = tuple(graphs["degrees"])
+        parts = {
+            "network": EcordConfig.from_dict(dict(values["network"])),
+            "graphs": GraphDistribution(**graphs),
+        }
+        return cls(**{**values, **parts})
 
     @property
     def episode_length(self) -> int:
