@@ -29,6 +29,9 @@ class TrainConfig:
         batch_size: transitions a gradient step.
         buffer_size: transitions kept.
         episode_factor: episodes last this many times |V| steps.
+        continued: chance that an episode goes on where the trajectory's last one ended, on the same
+            graph, with the best cut set back to the current one (0 in the paper). Episodes of
+            2 |V| steps then also show what a long search meets.
         learning_rate: of Adam, at the start.
         final_learning_rate: at the end of a cosine decay; equal to `learning_rate` for none.
         soft_update: weight of the online parameters in the target's moving average.
@@ -61,6 +64,7 @@ class TrainConfig:
     batch_size: int = 64
     buffer_size: int = 40_000
     episode_factor: int = 2
+    continued: float = 0.0
     learning_rate: float = 1e-3
     final_learning_rate: float = 1e-3
     soft_update: float = 0.01
@@ -95,6 +99,8 @@ class TrainConfig:
         for name in at_least_one.split():
             if getattr(self, name) < 1:
                 raise OptionError(f"{name}={getattr(self, name)} must be at least 1")
+        if not 0 <= self.continued <= 1:
+            raise OptionError(f"continued={self.continued} must be in [0, 1]")
         if self.bptt < 0:
             raise OptionError(f"bptt={self.bptt} must not be negative")
         if self.network.rnn != "gru" and self.bptt:

@@ -107,7 +107,8 @@ def window_loss(
         ),
     )
     alive = window.start.state.step + jnp.arange(config.window + 1) < config.episode_length
-    wanted = returns(judged.reward, *judged.extra, alive, config=config)
+    bonus, value = judged.extra
+    wanted = returns(judged.reward, bonus, value, alive, config=config)
     return _masked_loss(taken, jax.lax.stop_gradient(wanted), window.learned, config)
 
 

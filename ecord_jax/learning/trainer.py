@@ -101,7 +101,7 @@ def train(
     bar.close()
     checkpoints.close()
     plot_learning_curve(folder / "metrics.jsonl", folder / "learning_curve.png")
-    return run.state.agent.replace(params=run.best_params)
+    return dataclasses.replace(run.state.agent, params=run.best_params)
 
 
 def _start(config: TrainConfig, checkpoints: Checkpoints | None) -> _Run:
@@ -147,4 +147,8 @@ def _save_best(config: TrainConfig, run: _Run, folder: Path, command: str) -> No
             **run.best._asdict(),
         },
     }
-    save_agent(run.state.agent.replace(params=run.best_params), folder / "agent.safetensors", card)
+    save_agent(
+        dataclasses.replace(run.state.agent, params=run.best_params),
+        folder / "agent.safetensors",
+        card,
+    )

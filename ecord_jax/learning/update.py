@@ -5,6 +5,7 @@ Shape letters: B trajectories (one a graph), N vertices, H hidden width.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -102,17 +103,27 @@ def init_train_state(config: TrainConfig) -> TrainState:
     return jax.tree.map(jnp.copy, train)
 
 
-def _start_episodes(config: TrainConfig, agent: Agent, pool, carry, slot, key):
-    """New graphs in the next slot of the pool, and new trajectories on them."""
-    graph_key, label_key = jax.random.split(key)
-    graphs = _new_graphs(config, graph_key)
+def _start_episodes(config: TrainConfig, agent: Agent, pool, carry: Carry, slot, key):
+    """The next episodes, their graphs in the next slot of the pool: new ones, or continued."""
+    graph_key, label_key, continue_key = jax.random.split(key, 3)
+    size = config.num_graphs
+    goes_on = jax.random.bernoulli(continue_key, config.continued, (size,))
+
+    def either(old: jax.Array, new: jax.Array) -> jax.Array:
+        return jnp.where(goes_on.reshape(-1, *[1] * (new.ndim - 1)), old, new)
+
+    old = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, slot * size, size), pool)
+    graphs = jax.tree.map(either, old, _new_graphs(config, graph_key))
+    state = carry.state
+    again = dataclasses.replace(
+        jax.vmap(reset)(old, state.labels), last_flip=state.last_flip - state.step[:, None]
+    )
+    new = _new_carry(agent, graphs, label_key)
     slot = (slot + 1) % config.pool_slots
     pool = jax.tree.map(
-        lambda old, new: jax.lax.dynamic_update_slice_in_dim(old, new, slot * len(new), 0),
-        pool,
-        graphs,
+        lambda x, part: jax.lax.dynamic_update_slice_in_dim(x, part, slot * size, 0), pool, graphs
     )
-    return pool, _new_carry(agent, graphs, label_key), slot
+    return pool, jax.tree.map(either, Carry(again, carry.hidden), new), slot
 
 
 def act(config: TrainConfig, train: TrainState) -> tuple[TrainState, dict[str, jax.Array]]:
@@ -120,8 +131,10 @@ def act(config: TrainConfig, train: TrainState) -> tuple[TrainState, dict[str, j
     episode_key, act_key, key = jax.random.split(train.key, 3)
     pool, carry, slot = jax.lax.cond(
         train.carry.state.step[0] >= config.episode_length,
-        lambda *args: _start_episodes(config, train.agent, *args, episode_key),
-        lambda *args: args,
+        lambda pool, carry, slot: _start_episodes(
+            config, train.agent, pool, carry, slot, episode_key
+        ),
+        lambda pool, carry, slot: (pool, carry, slot),
         train.pool,
         train.carry,
         train.slot,
@@ -143,7 +156,8 @@ def act(config: TrainConfig, train: TrainState) -> tuple[TrainState, dict[str, j
         )
 
     carry, record = jax.vmap(one)(index, carry, jax.random.split(act_key, config.num_graphs))
-    train = train.replace(
+    train = dataclasses.replace(
+        train,
         replay=make_buffer(config).add(train.replay, record.extra),
         pool=pool,
         carry=carry,
@@ -168,17 +182,18 @@ def update(config: TrainConfig, train: TrainState) -> tuple[TrainState, dict[str
     sample_key, key = jax.random.split(train.key)
     sequences = make_buffer(config).sample(train.replay, sample_key).experience
     windows = jax.vmap(lambda sequence: cut_window(sequence, bptt=config.bptt))(sequences)
-    target = train.agent.replace(params=train.target_params)
+    target = dataclasses.replace(train.agent, params=train.target_params)
 
     def loss_of(params):
-        agent = train.agent.replace(params=params)
+        agent = dataclasses.replace(train.agent, params=params)
         return batch_loss(agent, target, train.pool, windows, config=config)
 
     (loss, extra), gradient = jax.value_and_grad(loss_of, has_aux=True)(train.agent.params)
     steps, opt_state = optimiser(config).update(gradient, train.opt_state)
     params = optax.apply_updates(train.agent.params, steps)
-    after = train.replace(
-        agent=train.agent.replace(params=params),
+    after = dataclasses.replace(
+        train,
+        agent=dataclasses.replace(train.agent, params=params),
         target_params=optax.incremental_update(params, train.target_params, config.soft_update),
         opt_state=opt_state,
         key=key,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -15,8 +16,6 @@ from ecord_jax.networks.decoder import EcordNetwork
 from ecord_jax.networks.softmax import SoftmaxConfig, SoftmaxNetwork
 
 __all__ = ["Agent", "encode", "init_agent", "initial_hidden", "q_values", "remember", "scaling"]
-
-
 
 
 @struct.dataclass
@@ -53,7 +52,7 @@ def init_agent(config: EcordConfig, arrays: GraphArrays, key: jax.Array) -> Agen
     observation = observe(arrays, reset(arrays, labels), scaling=config.scaling)
     agent = Agent(params={}, config=config)
     params = _network(config).init(key, arrays, observation, initial_hidden(agent))
-    return agent.replace(params=params)
+    return dataclasses.replace(agent, params=params)
 
 
 def initial_hidden(agent: Agent) -> jax.Array:

@@ -90,7 +90,7 @@ class EcordNetwork(nn.Module):
         next_globals: jax.Array,
         hidden: jax.Array,
     ) -> jax.Array:
-        """h' = GRU(h, LeakyReLU(W_m [v_*, o_G'])) with v_* of the flipped vertex before the flip."""
+        """GRU(h, LeakyReLU(W_m [v_*, o_G])): v_* before the flip, o_G after it; the next h."""
         if self.config.rnn != "gru":
             return hidden
         observed = self.embed_observation(observation.vertex[action])

@@ -23,6 +23,7 @@ PRESETS = {
         num_updates=8000,
         bptt=0,
         n_step=5,
+        continued=0.85,
         discount=0.95,
         size_baseline=True,
         final_learning_rate=1e-5,
