@@ -80,17 +80,12 @@ def step(
     Returns:
         The state after, and the reward float32 [] (equation of section 3.2).
     """
-    graph, gain = arrays.graph, state.peeks[action]
-    spread = _spread_row if arrays.one_block else _spread_row_in_blocks(arrays.row_block)
-    peeks = spread(
-        graph.senders, graph.edges, arrays.row_start, state.labels, action, state.peeks,
-        **({"block": 0, "width": arrays.row_block} if arrays.one_block else {}),
-    )  # fmt: skip
+    gain = state.peeks[action]
     cut, now = state.cut + gain, state.step + 1
     better = cut > state.best_cut
     after = State(
         labels=state.labels.at[action].set(1 - state.labels[action]),
-        peeks=peeks.at[action].set(-gain),
+        peeks=_spread_row(arrays, state, action).at[action].set(-gain),
         last_flip=state.last_flip.at[action].set(now),
         step=now,
         cut=cut,
@@ -138,49 +133,38 @@ def _side(labels: jax.Array) -> jax.Array:
     return 2.0 * labels.astype(jnp.float32) - 1.0
 
 
-def _spread_row(senders, weights, row_start, labels, action, peeks, *, block, width):
-    """Adds a flip's effect to the peeks of `width` neighbours, those of the row's given block."""
-    offset = block * width + jnp.arange(width)
-    inside = offset < row_start[action + 1] - row_start[action]
-    edge = jnp.where(inside, row_start[action] + offset, 0)
-    neighbour = senders[edge]
-    change = -2.0 * weights[edge] * _side(labels[action]) * _side(labels[neighbour])
-    # What lies outside the row is sent out of bounds and dropped.
-    neighbour = jnp.where(inside, neighbour, labels.shape[0])
-    return peeks.at[neighbour].add(change, mode="drop")
+def _spread_row(arrays: GraphArrays, state: State, action: jax.Array) -> jax.Array:
+    """Adds a flip's effect to the peeks of the vertex's neighbours, `row_block` at a time."""
+    graph, width = arrays.graph, arrays.row_block
+    start, end = arrays.row_start[action], arrays.row_start[action + 1]
+    side = _side(state.labels[action])
+
+    def spread_block(block: jax.Array | int, peeks: jax.Array) -> jax.Array:
+        edge = start + block * width + jnp.arange(width)
+        inside = edge < end
+        edge = jnp.where(inside, edge, 0)
+        neighbour = graph.senders[edge]
+        change = -2.0 * graph.edges[edge] * side * _side(state.labels[neighbour])
+        # What lies outside the row is sent out of bounds and dropped.
+        neighbour = jnp.where(inside, neighbour, peeks.shape[0])
+        return peeks.at[neighbour].add(change, mode="drop")
+
+    if arrays.one_block:
+        return spread_block(0, state.peeks)
+    blocks = _longest((end - start + width - 1) // width)
+    return jax.lax.fori_loop(0, blocks, spread_block, state.peeks)
 
 
-def _spread_row_in_blocks(width: int):
-    """`_spread_row` over as many blocks as the row has.
+@custom_vmap
+def _longest(count: jax.Array) -> jax.Array:
+    """`count`; under vmap the largest of the batch, for all of it.
 
-    The loop's bound must not be batched: a batched `while_loop` would copy all peeks at each turn.
-    Under vmap the longest row of the batch decides instead; shorter ones add nothing in the rest.
+    A loop's bound must not be batched: XLA would copy all peeks at each turn. Shorter rows add
+    nothing in the turns that they do not need.
     """
+    return count
 
-    def blocks(row_start, action):
-        return (row_start[action + 1] - row_start[action] + width - 1) // width
 
-    @custom_vmap
-    def spread(senders, weights, row_start, labels, action, peeks):
-        def body(block, peeks):
-            return _spread_row(
-                senders, weights, row_start, labels, action, peeks, block=block, width=width
-            )
-
-        return jax.lax.fori_loop(0, blocks(row_start, action), body, peeks)
-
-    @spread.def_vmap
-    def _(axis_size, in_batched, senders, weights, row_start, labels, action, peeks):
-        in_axes = [0 if batched else None for batched in in_batched]
-        fixed = (senders, weights, row_start, labels, action)
-        count = jax.vmap(blocks, (in_axes[2], in_axes[4]), axis_size=axis_size)(row_start, action)
-
-        def body(block, peeks):
-            one = lambda *args: _spread_row(*args, block=block, width=width)  # noqa: E731
-            return jax.vmap(one, (*in_axes[:5], 0), axis_size=axis_size)(*fixed, peeks)
-
-        if not in_batched[5]:
-            peeks = jnp.broadcast_to(peeks, (axis_size, *peeks.shape))
-        return jax.lax.fori_loop(0, count.max(), body, peeks), True
-
-    return spread
+@_longest.def_vmap
+def _(axis_size, in_batched, count):
+    return _longest(count.max(axis=0)), False

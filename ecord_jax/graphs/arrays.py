@@ -19,9 +19,11 @@ import numpy as np
 from flax import struct
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ecord_jax.graphs.graph import Graph
 
-__all__ = ["GraphArrays", "bucket", "from_dense", "to_arrays", "weight_unit"]
+__all__ = ["GraphArrays", "bucket", "from_dense", "to_arrays", "to_batch", "weight_unit"]
 
 # Weights beyond 2^±20 are divided by a power of two (exact) to keep float32 sums in range.
 _COMFORTABLE_EXPONENT = 20
@@ -72,7 +74,8 @@ def weight_unit(max_abs_weight: float) -> float:
     if max_abs_weight == 0:
         return 1.0
     exponent = math.frexp(max_abs_weight)[1]
-    return 1.0 if abs(exponent) <= _COMFORTABLE_EXPONENT else math.ldexp(1.0, exponent)
+    # 2^(exponent - 1) <= max_abs_weight: 2^exponent may be above the largest float.
+    return 1.0 if abs(exponent) <= _COMFORTABLE_EXPONENT else math.ldexp(0.5, exponent)
 
 
 def _row_block(degree: np.ndarray) -> int:
@@ -83,28 +86,34 @@ def _row_block(degree: np.ndarray) -> int:
     return 1 << max(wanted - 1, 7).bit_length()
 
 
-def to_arrays(graph: Graph) -> GraphArrays:
+def to_arrays(
+    graph: Graph, *, min_vertices: int = 0, min_edges: int = 0, min_row_block: int = 0
+) -> GraphArrays:
     """Puts a host graph on the device, padded to `bucket` sizes.
 
     Args:
         graph: the graph; its weights are divided by `weight_unit` and rounded to float32.
+        min_vertices: N is at least that, so that graphs of different sizes share one program.
+        min_edges: E is at least that.
+        min_row_block: `row_block` is at least that.
 
     Returns:
-        GraphArrays with N = bucket(num_vertices) and E = bucket(2 * num_edges).
+        GraphArrays with N = bucket(num_vertices) and E = bucket(2 * num_edges), or the least sizes
+        where they are larger.
     """
     n, weights = graph.num_vertices, np.asarray(graph.weights, dtype=np.float64)
     unit = weight_unit(float(np.abs(weights).max(initial=0.0)))
     ends = np.concatenate([graph.edges, graph.edges[:, ::-1]]).astype(np.int64)
     order = np.lexsort((ends[:, 0], ends[:, 1]))
-    rows, padded_n = len(order), bucket(n)
-    padded_e = bucket(rows)
+    rows, padded_n = len(order), bucket(max(n, min_vertices))
+    padded_e = bucket(max(rows, min_edges))
     senders = np.full(padded_e, padded_n - 1, np.int32)
     receivers = senders.copy()
     edge_weights = np.zeros(padded_e, np.float32)
     senders[:rows], receivers[:rows] = ends[order, 0], ends[order, 1]
     edge_weights[:rows] = np.tile(weights / unit, 2)[order]
     degree = np.bincount(ends[:, 1], minlength=padded_n) if rows else np.zeros(padded_n, np.int64)
-    block = _row_block(degree[:n])
+    block = max(_row_block(degree[:n]), min_row_block)
     scale = math.sqrt(2 * float(np.square(weights / unit).sum()) / max(n, 1))
     return GraphArrays(
         graph=_graphs_tuple(
@@ -120,6 +129,24 @@ def to_arrays(graph: Graph) -> GraphArrays:
         row_block=block,
         one_block=bool(degree.max(initial=0) <= block),
     )
+
+
+def to_batch(graphs: Sequence[Graph]) -> GraphArrays:
+    """Puts graphs of any sizes on the device, padded alike, to be vmapped over or indexed.
+
+    Args:
+        graphs: at least one.
+
+    Returns:
+        GraphArrays whose leaves have a leading axis over the graphs.
+    """
+    degree = max(int(np.bincount(g.edges.ravel(), minlength=1).max()) for g in graphs)
+    sizes = {
+        "min_vertices": max(g.num_vertices for g in graphs),
+        "min_edges": 2 * max(g.num_edges for g in graphs),
+        "min_row_block": 1 << max(degree - 1, 7).bit_length(),  # one block holds any row
+    }
+    return jax.tree.map(lambda *xs: jnp.stack(xs), *(to_arrays(g, **sizes) for g in graphs))
 
 
 def from_dense(adjacency: jax.Array, *, max_edges: int, row_block: int) -> GraphArrays:

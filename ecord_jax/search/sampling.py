@@ -9,7 +9,6 @@ __all__ = ["sample_softmax"]
 
 _BLOCK = 16  # padded graphs have a multiple of 16 vertices
 _TINY = 1e-30  # stands for temperature 0: only the maximum keeps weight
-_BELOW_ONE = 1.0 - 2.0**-22  # keeps a draw strictly inside the cumulated weight
 
 
 def sample_softmax(draw: jax.Array, q: jax.Array, temperature: jax.Array | float) -> jax.Array:
@@ -26,10 +25,19 @@ def sample_softmax(draw: jax.Array, q: jax.Array, temperature: jax.Array | float
     n = q.shape[0]
     weights = jnp.exp((q - jnp.max(q)) / jnp.maximum(temperature, _TINY))
     blocks = jnp.pad(weights, (0, -n % _BLOCK)).reshape(-1, _BLOCK)
-    before = jnp.cumsum(blocks.sum(axis=1))
-    target = draw * _BELOW_ONE * before[-1]
-    block = jnp.sum(before <= target)
-    within = jnp.cumsum(blocks[block])
-    # The block's own sum may be rounded differently: stay below it, on a vertex with weight.
-    rest = jnp.minimum(target - jnp.where(block > 0, before[block - 1], 0.0), within[-1])
-    return (block * _BLOCK + jnp.sum(within <= rest * _BELOW_ONE)).astype(jnp.int32)
+    sums = blocks.sum(axis=1)
+    block, rest = _invert(sums, draw * jnp.cumsum(sums)[-1])
+    within, _ = _invert(blocks[block], rest)
+    return (block * _BLOCK + within).astype(jnp.int32)
+
+
+def _invert(weights: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The index at which the cumulated weights pass `target`, and what is left of it there.
+
+    Sums that run in parallel are rounded each in its own way: they may move, and even fall, where
+    the weight is 0. Only an index with weight is ever given back.
+    """
+    index, total = jnp.arange(weights.shape[0]), jnp.cumsum(weights)
+    last = jnp.max(jnp.where(weights > 0, index, 0))
+    found = jnp.min(jnp.where((weights > 0) & (total > target), index, last))
+    return found, target - (total[found] - weights[found])
