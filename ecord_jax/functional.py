@@ -1,0 +1,44 @@
+"""All pure functions of the package, for research: they compose under `jit`, `vmap` and `grad`.
+
+Network functions take an `Agent` first; environment functions take `scaling` as a keyword.
+Randomness comes from the keys that are passed.
+"""
+
+from ecord_jax.env import Observation, State, observe, reset, step
+from ecord_jax.graphs.arrays import GraphArrays, to_arrays, to_batch
+from ecord_jax.networks.agent import (
+    Agent,
+    encode,
+    init_agent,
+    initial_hidden,
+    q_values,
+    remember,
+)
+from ecord_jax.networks.config import EcordConfig
+from ecord_jax.networks.softmax import SoftmaxConfig
+from ecord_jax.search.rollout import Carry, Record, flipped_labels, rollout
+from ecord_jax.search.sampling import sample_softmax
+
+__all__ = [
+    "Agent",
+    "Carry",
+    "EcordConfig",
+    "GraphArrays",
+    "Observation",
+    "Record",
+    "SoftmaxConfig",
+    "State",
+    "encode",
+    "flipped_labels",
+    "init_agent",
+    "initial_hidden",
+    "observe",
+    "q_values",
+    "remember",
+    "reset",
+    "rollout",
+    "sample_softmax",
+    "step",
+    "to_arrays",
+    "to_batch",
+]

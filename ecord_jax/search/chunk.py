@@ -1,0 +1,185 @@
+"""The search on the device: chunks of scanned steps, called again and again.
+
+Shape letters: B trajectories, N padded vertices, H hidden width, T steps of a chunk.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ecord_jax.env import State, reset
+from ecord_jax.env.maxcut import NEVER
+from ecord_jax.graphs.arrays import GraphArrays
+from ecord_jax.networks.agent import Agent, initial_hidden
+from ecord_jax.search.rollout import Carry, flipped_labels, rollout
+
+__all__ = ["Found", "Search", "Trajectory", "chunk_length", "search_chunk", "start_search"]
+
+_CHUNK_SECONDS = 0.25
+_LONGEST_CHUNK = 512
+# Rough seconds a step, and a step for each trajectory and vertex, of the plain policy.
+_CPU_COST = (1e-3, 1e-7)
+_ACCELERATOR_COST = (1e-4, 1e-9)
+
+
+class Trajectory(NamedTuple):
+    """One trajectory between two chunks.
+
+    Peeks and cut are not in it: a chunk computes them from the labels, so that rounding errors
+    live no longer than a chunk.
+
+    Attributes:
+        labels: int8 [N].
+        last_flip: int32 [N], see `ecord_jax.env.State`.
+        hidden: float32 [H].
+        best_labels: int8 [N].
+        best_cut: float32 [], their cut in device units; -inf before the first chunk.
+        best_step: int32 [], when it was met.
+    """
+
+    labels: jax.Array
+    last_flip: jax.Array
+    hidden: jax.Array
+    best_labels: jax.Array
+    best_cut: jax.Array
+    best_step: jax.Array
+
+
+class Search(NamedTuple):
+    """Where a search stands between two chunks.
+
+    Attributes:
+        trajectories: a `Trajectory` of [B, ...] arrays.
+        step: int32 [], flips that each has done.
+        key: for the chunks to come.
+    """
+
+    trajectories: Trajectory
+    step: jax.Array
+    key: jax.Array
+
+
+class Found(NamedTuple):
+    """The best of all trajectories so far.
+
+    Attributes:
+        labels: int8 [N].
+        cut: float32 [], in device units.
+        step: int32 [].
+    """
+
+    labels: jax.Array
+    cut: jax.Array
+    step: jax.Array
+
+
+def start_search(agent: Agent, labels: jax.Array, key: jax.Array) -> Search:
+    """A search before its first chunk.
+
+    Args:
+        agent: who will flip.
+        labels: [B, N], 0 or 1.
+        key: consumed.
+    """
+    size = labels.shape[0]
+    labels = jnp.asarray(labels, jnp.int8)
+    hidden = initial_hidden(agent)
+    trajectories = Trajectory(
+        labels=labels,
+        last_flip=jnp.full(labels.shape, NEVER, jnp.int32),
+        hidden=jnp.zeros((size, *hidden.shape), hidden.dtype),
+        best_labels=jnp.array(labels, copy=True),  # a buffer of its own, since each is donated
+        best_cut=jnp.full(size, -jnp.inf, jnp.float32),
+        best_step=jnp.zeros(size, jnp.int32),
+    )
+    return Search(trajectories, jnp.zeros((), jnp.int32), key)
+
+
+def search_chunk(
+    agent: Agent,
+    arrays: GraphArrays,
+    embeddings: Any,
+    search: Search,
+    temperatures: jax.Array,
+    last_step: jax.Array | int,
+    *,
+    num_steps: int,
+) -> tuple[Search, Found]:
+    """Lets every trajectory go on for T steps.
+
+    Args:
+        agent: who flips.
+        arrays: the graph.
+        embeddings: `encode(agent, arrays)`.
+        search: where the trajectories stand.
+        temperatures: float32 [B].
+        last_step: int32 [], cuts after more steps than that do not count.
+        num_steps: T (static).
+
+    Returns:
+        Where they stand then, and the best of all so far.
+    """
+    key, chunk_key = jax.random.split(search.key)
+    in_time = search.step + 1 + jnp.arange(num_steps) <= last_step
+
+    def go_on(one: Trajectory, key: jax.Array, temperature: jax.Array) -> Trajectory:
+        state = _resume(arrays, one, search.step)
+        after, record = rollout(
+            agent,
+            arrays,
+            Carry(state, one.hidden),
+            key,
+            num_steps=num_steps,
+            temperature=temperature,
+            embeddings=embeddings,
+        )
+        # Entry t is the cut after t flips of this chunk; the first of the best counts.
+        cuts = jnp.append(state.cut, jnp.where(in_time, record.cut, -jnp.inf))
+        best = jnp.argmax(cuts).astype(jnp.int32)
+        better = cuts[best] > one.best_cut
+        best_labels = flipped_labels(state.labels, record.action, best)
+        return Trajectory(
+            labels=after.state.labels,
+            last_flip=after.state.last_flip,
+            hidden=after.hidden,
+            best_labels=jnp.where(better, best_labels, one.best_labels),
+            best_cut=jnp.where(better, cuts[best], one.best_cut),
+            best_step=jnp.where(better, search.step + best, one.best_step),
+        )
+
+    keys = jax.random.split(chunk_key, temperatures.shape[0])
+    trajectories = jax.vmap(go_on)(search.trajectories, keys, temperatures)
+    top = jnp.argmax(trajectories.best_cut)
+    found = Found(
+        trajectories.best_labels[top], trajectories.best_cut[top], trajectories.best_step[top]
+    )
+    return Search(trajectories, search.step + num_steps, key), found
+
+
+def _resume(arrays: GraphArrays, one: Trajectory, step: jax.Array) -> State:
+    """The state of a trajectory, peeks and cut computed anew."""
+    state = reset(arrays, one.labels)
+    return dataclasses.replace(
+        state,
+        last_flip=one.last_flip,
+        step=step,
+        best_cut=jnp.maximum(one.best_cut, state.cut),
+        best_step=one.best_step,
+    )
+
+
+def chunk_length(trajectories: int, vertices: int, backend: str) -> int:
+    """Steps of a chunk, a power of two: enough for about a quarter of a second, at most 512.
+
+    Args:
+        trajectories: B.
+        vertices: N.
+        backend: as `jax.default_backend` has it.
+    """
+    a_step, a_vertex = _CPU_COST if backend == "cpu" else _ACCELERATOR_COST
+    steps = _CHUNK_SECONDS / (a_step + a_vertex * trajectories * vertices)
+    return min(_LONGEST_CHUNK, 1 << max(int(steps).bit_length() - 1, 0))

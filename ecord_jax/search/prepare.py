@@ -1,0 +1,108 @@
+"""From graph and agent to a compiled chunk, in a thread of its own.
+
+The caller may stop waiting at any time; XLA cannot be stopped, so that the thread then goes on. It
+is no daemon thread, because Python crashes if it ends while one compiles: a process waits for it at
+its end, unless it leaves by `os._exit`, as the command-line program does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ecord_jax.errors import EcordError
+from ecord_jax.graphs import Graph
+from ecord_jax.graphs.arrays import to_arrays
+from ecord_jax.networks.agent import Agent, encode
+from ecord_jax.search.chunk import Found, Search, chunk_length, search_chunk, start_search
+
+__all__ = ["Prepared", "in_background", "is_preparing", "prepare", "translate_memory_errors"]
+
+_THREAD = "ecord_jax-prepare"
+_Value = TypeVar("_Value")
+
+
+class Prepared(NamedTuple):
+    """Attributes:
+    search: before the first chunk.
+    run: does the next chunk; the search that it is given is used up.
+    num_steps: steps of a chunk.
+    """
+
+    search: Search
+    run: Callable[[Search], tuple[Search, Found]]
+    num_steps: int
+
+
+def prepare(
+    graph: Graph,
+    agent: Agent,
+    starts: np.ndarray,
+    temperatures: np.ndarray,
+    last_step: int,
+    key: jax.Array,
+) -> Prepared:
+    """Puts the graph on the device, embeds its vertices and compiles the chunk.
+
+    Args:
+        graph: the graph.
+        agent: who will flip.
+        starts: int8 [B, num_vertices], start labels.
+        temperatures: float32 [B].
+        last_step: cuts after more steps than that do not count.
+        key: consumed.
+
+    Raises:
+        EcordError: if the device has not enough memory.
+    """
+    trajectories = len(temperatures)
+    with translate_memory_errors(trajectories):
+        arrays = to_arrays(graph)
+        padded = arrays.vertex_mask.shape[0]
+        labels = np.pad(starts, ((0, 0), (0, padded - graph.num_vertices)))
+        search = start_search(agent, jnp.asarray(labels), key)
+        embeddings = jax.jit(encode)(agent, arrays)
+        length = chunk_length(trajectories, padded, jax.default_backend())
+        chunk = jax.jit(search_chunk, static_argnames="num_steps", donate_argnames="search")
+        fixed = (jnp.asarray(temperatures), jnp.asarray(last_step, jnp.int32))
+        lowered = chunk.lower(agent, arrays, embeddings, search, *fixed, num_steps=length)
+        compiled = lowered.compile()
+        jax.block_until_ready(embeddings)
+    return Prepared(search, lambda s: compiled(agent, arrays, embeddings, s, *fixed), length)
+
+
+def in_background(make: Callable[[], _Value]) -> Future[_Value]:
+    """Calls a function in a thread; what it gives or raises is the future's."""
+    future: Future[_Value] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(make())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, name=_THREAD).start()
+    return future
+
+
+def is_preparing() -> bool:
+    """Whether a thread of `in_background` still works, so that the process could not end now."""
+    return any(thread.name == _THREAD for thread in threading.enumerate())
+
+
+@contextlib.contextmanager
+def translate_memory_errors(trajectories: int) -> Iterator[None]:
+    """Turns errors of too little memory, on the host or the device, into a line for the user."""
+    try:
+        yield
+    except (MemoryError, jax.errors.JaxRuntimeError) as error:
+        if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
+            raise EcordError(f"not enough memory for {trajectories} trajectories") from error
+        raise

@@ -1,0 +1,100 @@
+"""What a search gives back, and the exact account of its best cut. Shape letters: N vertices."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ecord_jax.graphs import Graph
+
+__all__ = ["Incumbent", "Progress", "SolveResult", "StoppedBy", "Watch"]
+
+StoppedBy = Literal["time_limit", "num_steps", "optimal", "interrupted"]
+
+
+class Progress(NamedTuple):
+    """The best cut at one moment.
+
+    Attributes:
+        seconds: since the search was called.
+        step: flips of each trajectory; 0 is before the first, where the host's own cut belongs.
+        cut: exact, of integer weights an int.
+    """
+
+    seconds: float
+    step: int
+    cut: int | float
+
+
+@dataclasses.dataclass(frozen=True)
+class SolveResult:
+    """The best cut that a search found.
+
+    Attributes:
+        cut: weight of the edges between the two sides, exact: recomputed on the host from `labels`
+            and the weights as given; an int where they are integers.
+        labels: int8 [N], the side of each vertex, 0 or 1, in the order of the graph's names.
+        curve: one entry for each time the best cut rose, and one for the end.
+        steps: flips that each trajectory did.
+        trajectories: how many ran side by side.
+        seconds: {"read", "compile", "search", "total"}: reading the graph's file (0 unless the
+            caller fills it in), putting the graph on the device and compiling, the rest, and all.
+        stopped_by: what ended the search; "optimal": the cut cannot be improved.
+        agent: its name or path, "custom" for one that was passed as a value.
+    """
+
+    cut: int | float
+    labels: np.ndarray
+    curve: tuple[Progress, ...]
+    steps: int
+    trajectories: int
+    seconds: dict[str, float]
+    stopped_by: StoppedBy
+    agent: str
+
+
+class Watch:
+    """The time since its making, and what a limit leaves of it."""
+
+    def __init__(self, limit: float = math.inf) -> None:
+        self._start = time.monotonic()
+        self.deadline = self._start + limit
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._start
+
+    @property
+    def left(self) -> float:
+        return self.deadline - time.monotonic()
+
+
+class Incumbent:
+    """The best labels so far.
+
+    Attributes:
+        labels: int8 [N].
+        cut: their exact cut.
+        curve: the times at which it rose.
+    """
+
+    def __init__(self, graph: Graph, labels: np.ndarray, watch: Watch) -> None:
+        self._graph, self._watch = graph, watch
+        self.labels, self.cut = labels, graph.cut(labels)
+        self.curve = [Progress(watch.elapsed, 0, self.cut)]
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether every positive edge is cut and no negative one: there is nothing above that."""
+        return self.cut == self._graph.positive_weight
+
+    def offer(self, labels: np.ndarray, step: int) -> None:
+        """Keeps labels [N], found at a step, if their exact cut is larger."""
+        cut = self._graph.cut(labels)
+        if cut > self.cut:
+            self.labels, self.cut = labels.astype(np.int8), cut
+            self.curve.append(Progress(self._watch.elapsed, step, cut))

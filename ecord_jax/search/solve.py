@@ -1,0 +1,213 @@
+"""Solving a graph: start labels, chunks of steps, the clock, and the exact result.
+
+Shape letters: B trajectories, N vertices of the graph (without padding).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import wait
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ecord_jax.agents import load_agent
+from ecord_jax.errors import OptionError
+from ecord_jax.graphs import Graph
+from ecord_jax.networks.agent import Agent
+from ecord_jax.search.greedy import greedy_labels
+from ecord_jax.search.prepare import Prepared, in_background, prepare, translate_memory_errors
+from ecord_jax.search.result import Incumbent, Progress, SolveResult, StoppedBy, Watch
+from ecord_jax.search.starts import start_labels
+from ecord_jax.search.temperature import ladder
+
+__all__ = ["solve"]
+
+_DEFAULT_SECONDS = 30.0
+# Steps are counted in int32, and the time since a flip that never was is the step plus 2^30.
+_MOST_STEPS = 2**30 - 2**10
+_MOST_TRAJECTORIES = 2**20
+
+
+def solve(
+    graph: Graph,
+    *,
+    agent: str | os.PathLike[str] | Agent = "mixture",
+    time_limit: float | None = None,
+    num_steps: int | None = None,
+    trajectories: int = 20,
+    temperature: float | Sequence[float] | str = "auto",
+    key: jax.Array,
+    init: Any = "random",
+    callback: Callable[[Progress], None] | None = None,
+) -> SolveResult:
+    """Looks for a large cut of a graph.
+
+    Several trajectories flip one vertex after another, as the agent says, from start labels on; the
+    best cut that any of them meets is the result. It is never below that of the start labels of the
+    first trajectory after all single flips that pay, which the host makes before anything else.
+
+    Args:
+        graph: the graph.
+        agent: a shipped agent's name, the path of a .safetensors file, or an agent.
+        time_limit: seconds for the whole call, compiling included. It is passed by at most half a
+            second and a chunk of steps (well below a second but for the largest graphs). 30 if
+            neither limit is given; if both are, whichever comes first ends the search.
+        num_steps: flips of each trajectory. The same key and number give the same labels on the
+            same machine.
+        trajectories: B.
+        temperature: a number, a list or "auto", see `ecord_jax.search.temperature.ladder`.
+        key: of `jax.random.key`; consumed.
+        init: "random", "equal" or labels [N] or [B, N], see `ecord_jax.search.starts.start_labels`.
+        callback: called after each chunk of steps. A KeyboardInterrupt, raised in it or by Ctrl-C,
+            ends the search with what it has found so far.
+
+    Returns:
+        The best cut and its labels.
+
+    Raises:
+        OptionError: for an option that makes no sense.
+        AgentError: for an agent that cannot be loaded.
+        EcordError: for labels that are not those of the graph, or too little memory.
+
+    Example:
+        >>> result = solve(graph, time_limit=10, key=jax.random.key(0))
+        >>> assert result.cut == graph.cut(result.labels)
+    """
+    watch = Watch(_check_limits(time_limit, num_steps))
+    _check_options(graph, trajectories, key)
+    policy = agent if isinstance(agent, Agent) else load_agent(agent)
+    temperatures = ladder(temperature, trajectories, policy.config)
+    host_key, device_key = jax.random.split(key)
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(host_key)).tolist())
+    with translate_memory_errors(trajectories):
+        starts = start_labels(graph, init, trajectories, rng)
+    # Without positive weights nothing is better than to cut nothing.
+    first = starts[0] if graph.positive_weight else np.zeros_like(starts[0])
+    last_step = _MOST_STEPS if num_steps is None else num_steps
+    run = _Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
+    stopped_by = run.search(
+        lambda: greedy_labels(graph, first, rng, watch.deadline),
+        lambda: prepare(graph, policy, starts, temperatures, last_step, device_key),
+    )
+    seconds = watch.elapsed
+    return SolveResult(
+        cut=run.best.cut,
+        labels=run.best.labels,
+        curve=(*run.best.curve, Progress(seconds, run.steps, run.best.cut)),
+        steps=run.steps,
+        trajectories=trajectories,
+        seconds={
+            "read": 0.0,
+            "compile": run.compile_seconds,
+            "search": seconds - run.compile_seconds,
+            "total": seconds,
+        },
+        stopped_by=stopped_by,
+        agent="custom" if isinstance(agent, Agent) else os.fspath(agent),
+    )
+
+
+@dataclasses.dataclass
+class _Run:
+    """One search as far as it has come, which is what an interruption leaves.
+
+    Attributes:
+        best: the exact incumbent.
+        watch: since the call.
+        trajectories: B.
+        last_step: flips of each trajectory after which it ends.
+        callback: as the caller gave it.
+        steps: flips done that count.
+        compile_seconds: how long the device was waited for.
+    """
+
+    best: Incumbent
+    watch: Watch
+    trajectories: int
+    last_step: int
+    callback: Callable[[Progress], None] | None
+    steps: int = 0
+    compile_seconds: float = 0.0
+
+    def search(
+        self, greedy: Callable[[], np.ndarray], prepare: Callable[[], Prepared]
+    ) -> StoppedBy:
+        """Does everything that may take long; gives what ended it."""
+        try:
+            if not self.best.is_optimal:
+                self.best.offer(greedy(), 0)
+            if self.best.is_optimal:
+                return "optimal"
+            prepared = self._wait_for(prepare)
+            return "time_limit" if prepared is None else self._do_chunks(prepared)
+        except KeyboardInterrupt:
+            return "interrupted"
+
+    def _wait_for(self, prepare: Callable[[], Prepared]) -> Prepared | None:
+        """Prepares in the background; gives None where the time is over before."""
+        left, before = self.watch.left, self.watch.elapsed
+        if left <= 0:
+            return None
+        future = in_background(prepare)
+        try:
+            done, _ = wait([future], None if left > threading.TIMEOUT_MAX else left)
+        finally:
+            self.compile_seconds = self.watch.elapsed - before
+        return future.result() if done else None
+
+    def _do_chunks(self, prepared: Prepared) -> StoppedBy:
+        """Runs chunks until something ends the search; at least one."""
+        search, top, pace = prepared.search, -math.inf, 0.0
+        while self.steps < self.last_step:
+            began = self.watch.elapsed
+            # A chunk takes about as long as the one before: what would not fit is not begun.
+            if self.steps and self.watch.left < pace:
+                return "time_limit"
+            with translate_memory_errors(self.trajectories):
+                search, found = prepared.run(search)
+                cut = float(found.cut)  # waits for the device
+            self.steps = min(self.steps + prepared.num_steps, self.last_step)
+            if cut > top:  # in float32, as a hint; what counts is the exact cut
+                top = cut
+                labels = np.asarray(found.labels)[: len(self.best.labels)]
+                self.best.offer(labels, int(found.step))
+            if self.callback is not None:
+                self.callback(Progress(self.watch.elapsed, self.steps, self.best.cut))
+            if self.best.is_optimal:
+                return "optimal"
+            pace = self.watch.elapsed - began
+        return "num_steps"
+
+
+def _check_limits(time_limit: float | None, num_steps: int | None) -> float:
+    """Checks both limits; gives the seconds that the search may take."""
+    if num_steps is not None:
+        _check_integer("num_steps", num_steps, _MOST_STEPS)
+    if time_limit is None:
+        return _DEFAULT_SECONDS if num_steps is None else math.inf
+    if not isinstance(time_limit, numbers.Real) or not 0 < time_limit < math.inf:
+        raise OptionError(f"time_limit={time_limit!r} must be a finite number of seconds above 0")
+    return float(time_limit)
+
+
+def _check_options(graph: Graph, trajectories: int, key: jax.Array) -> None:
+    """Raises OptionError for options that would fail far from here."""
+    if not isinstance(graph, Graph):
+        raise OptionError(f"graph is a {type(graph).__name__}; expected an ecord_jax.Graph")
+    _check_integer("trajectories", trajectories, _MOST_TRAJECTORIES)
+    is_key = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+    if not is_key or key.shape != ():
+        raise OptionError("key must be one key of jax.random.key")
+
+
+def _check_integer(name: str, value: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= value <= most:
+        raise OptionError(f"{name}={value!r} must be an integer from 1 to {most}")
