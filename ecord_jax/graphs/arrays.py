@@ -53,13 +53,13 @@ class GraphArrays:
 
     @property
     def vertex_mask(self) -> jax.Array:
-        """bool [N], true for vertices that are not padding."""
-        return jnp.arange(self.row_start.shape[-1] - 1) < self.num_vertices
+        """bool [..., N], true for vertices that are not padding."""
+        return jnp.arange(self.row_start.shape[-1] - 1) < self.num_vertices[..., None]
 
     @property
     def degree(self) -> jax.Array:
-        """int32 [N], number of neighbours."""
-        return self.row_start[1:] - self.row_start[:-1]
+        """int32 [..., N], number of neighbours."""
+        return self.row_start[..., 1:] - self.row_start[..., :-1]
 
 
 def bucket(size: int) -> int:
