@@ -93,8 +93,8 @@ def save_agent(agent: Agent, path: str | os.PathLike[str], card: dict[str, Any])
 
 
 def _load(path: Path) -> Agent:
-    config = _read_config(path.with_suffix(".json"))
     params = _read_params(path)
+    config = _read_config(path.with_suffix(".json"))
     _check_params(path, params, _expected_params(config))
     tree = flax.traverse_util.unflatten_dict(
         {name: jnp.asarray(value) for name, value in params.items()}, sep="/"

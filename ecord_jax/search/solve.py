@@ -9,7 +9,6 @@ import dataclasses
 import math
 import numbers
 import os
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from typing import Any
@@ -33,6 +32,7 @@ __all__ = ["solve"]
 _DEFAULT_SECONDS = 30.0
 # Steps are counted in int32, and the time since a flip that never was is the step plus 2^30.
 _MOST_STEPS = 2**30 - 2**10
+_REPORT_SECONDS = 0.1  # between calls of the callback while the device is prepared
 _MOST_TRAJECTORIES = 2**20
 
 
@@ -66,8 +66,9 @@ def solve(
         temperature: a number, a list or "auto", see `ecord_jax.search.temperature.ladder`.
         key: of `jax.random.key`; consumed.
         init: "random", "equal" or labels [N] or [B, N], see `ecord_jax.search.starts.start_labels`.
-        callback: called after each chunk of steps. A KeyboardInterrupt, raised in it or by Ctrl-C,
-            ends the search with what it has found so far.
+        callback: called after each chunk of steps, and before the first about ten times a second.
+            A KeyboardInterrupt, raised in it or by Ctrl-C, ends the search with what it has found
+            so far.
 
     Returns:
         The best cut and its labels.
@@ -144,6 +145,7 @@ class _Run:
         try:
             if not self.best.is_optimal:
                 self.best.offer(greedy(), 0)
+            self._report()
             if self.best.is_optimal:
                 return "optimal"
             prepared = self._wait_for(prepare)
@@ -153,15 +155,21 @@ class _Run:
 
     def _wait_for(self, prepare: Callable[[], Prepared]) -> Prepared | None:
         """Prepares in the background; gives None where the time is over before."""
-        left, before = self.watch.left, self.watch.elapsed
-        if left <= 0:
+        before = self.watch.elapsed
+        if self.watch.left <= 0:
             return None
         future = in_background(prepare)
         try:
-            done, _ = wait([future], None if left > threading.TIMEOUT_MAX else left)
+            while not future.done() and self.watch.left > 0:
+                wait([future], min(self.watch.left, _REPORT_SECONDS))
+                self._report()
         finally:
             self.compile_seconds = self.watch.elapsed - before
-        return future.result() if done else None
+        return future.result() if future.done() else None
+
+    def _report(self) -> None:
+        if self.callback is not None:
+            self.callback(Progress(self.watch.elapsed, self.steps, self.best.cut))
 
     def _do_chunks(self, prepared: Prepared) -> StoppedBy:
         """Runs chunks until something ends the search; at least one."""
@@ -179,8 +187,7 @@ class _Run:
                 top = cut
                 labels = np.asarray(found.labels)[: len(self.best.labels)]
                 self.best.offer(labels, int(found.step))
-            if self.callback is not None:
-                self.callback(Progress(self.watch.elapsed, self.steps, self.best.cut))
+            self._report()
             if self.best.is_optimal:
                 return "optimal"
             pace = self.watch.elapsed - began

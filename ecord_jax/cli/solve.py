@@ -1,0 +1,260 @@
+"""Looks for a large cut of a graph with a trained agent.
+
+Usage: ecord-solve GRAPH [--time_limit=SECONDS] [--num_steps=STEPS] [--out=LABELS] [--json] ...
+
+GRAPH is rudy (GSet) text, plain or gzip. Without a limit it runs 30 seconds; the time limit is for
+everything, reading and compiling included. Ctrl-C ends the search and keeps the best cut so far.
+Exit status: 0 where there is a cut, 2 for a bad file or flag.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from absl import flags
+
+from ecord_jax.cli import common
+from ecord_jax.cli.output import check_writable, write_whole
+from ecord_jax.errors import OptionError
+
+if TYPE_CHECKING:
+    from ecord_jax.graphs import Graph
+    from ecord_jax.search.result import Progress, SolveResult
+
+__all__ = ["entry", "main"]
+
+_START = time.monotonic()  # before JAX is imported, which is part of the time that a user waits
+_PROGRAM = "ecord-solve"
+_DEFAULT_SECONDS = 30.0
+_LEAST_SECONDS = 1e-3  # where reading took all the time: enough for labels that are a cut
+_FLAGS = flags.FlagValues()
+_TIME_LIMIT = flags.DEFINE_float(
+    "time_limit", None, "Seconds for everything; 30 if no limit is given.", flag_values=_FLAGS
+)
+_NUM_STEPS = flags.DEFINE_integer(
+    "num_steps", None, "Flips of each trajectory.", lower_bound=1, flag_values=_FLAGS
+)
+_TRAJECTORIES = flags.DEFINE_integer(
+    "trajectories", 20, "Searches side by side.", lower_bound=1, flag_values=_FLAGS
+)
+_TEMPERATURE = flags.DEFINE_string(
+    "temperature",
+    "auto",
+    "Of the softmax that picks vertices: auto, a number, or numbers with commas between them that "
+    "are dealt out to the trajectories; 0 is greedy.",
+    flag_values=_FLAGS,
+)
+_AGENT = flags.DEFINE_string(
+    "agent", "mixture", "A shipped agent's name, or a .safetensors file.", flag_values=_FLAGS
+)
+_SEED = flags.DEFINE_integer(
+    "seed", 0, "Of the random draws.", lower_bound=0, upper_bound=2**32 - 1, flag_values=_FLAGS
+)
+_OUT = flags.DEFINE_string(
+    "out", None, "File for the labels, one `name side` a line.", flag_values=_FLAGS
+)
+_PLOT = flags.DEFINE_string(
+    "plot", None, "File for a picture (PNG) of the best cut against time.", flag_values=_FLAGS
+)
+_JSON = flags.DEFINE_boolean(
+    "json", False, "Print one JSON object, as the last line.", flag_values=_FLAGS
+)
+
+
+def main(argv: Sequence[str]) -> int:
+    # Imported here, so that Ctrl-C finds `common.run` in place.
+    from ecord_jax.graphs import read_graph, write_labels
+
+    (path,) = common.positionals(argv, "GRAPH")
+    limit = _parse_time_limit(_TIME_LIMIT.value)
+    temperature = _parse_temperature(_TEMPERATURE.value)
+    _check_outputs(path)
+    before = time.monotonic()
+    graph = read_graph(path)
+    read_seconds = time.monotonic() - before
+    result = _solve(graph, temperature, limit)
+    with _handling_interrupts(signal.SIG_IGN):  # a second, impatient Ctrl-C must lose nothing
+        seconds = {**result.seconds, "read": read_seconds, "total": time.monotonic() - _START}
+        result = dataclasses.replace(result, seconds=seconds)
+        try:
+            if _OUT.value:
+                write_whole(_OUT.value, lambda file: write_labels(file, graph, result.labels))
+        finally:
+            _print_result(graph, result)
+    if _PLOT.value:
+        from ecord_jax.cli.plot import plot_curve
+
+        title = f"{os.path.basename(path)}: {result.cut}"
+        write_whole(_PLOT.value, lambda file: plot_curve(result, file, title))
+    return 0
+
+
+def entry() -> NoReturn:
+    """What the installed program calls."""
+    try:
+        common.run(main, _FLAGS, program=_PROGRAM)
+    except SystemExit as end:
+        if _is_compiling():
+            # Python would wait for the compiler, which cannot be stopped.
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(int(end.code or 0))
+        raise
+
+
+def _solve(graph: Graph, temperature: Any, limit: float | None) -> SolveResult:
+    """Imports JAX and searches for what is left of the time."""
+    with _progress_bar(limit, _NUM_STEPS.value) as show, _noted_interrupts() as interrupts:
+        import jax
+
+        from ecord_jax.search.solve import solve
+
+        def on_progress(progress: Progress) -> None:
+            if interrupts:
+                raise KeyboardInterrupt
+            show(progress)
+
+        left = None if limit is None else max(limit - (time.monotonic() - _START), _LEAST_SECONDS)
+        return solve(
+            graph,
+            agent=_AGENT.value,
+            time_limit=left,
+            num_steps=_NUM_STEPS.value,
+            trajectories=_TRAJECTORIES.value,
+            temperature=temperature,
+            key=jax.random.key(_SEED.value),
+            callback=on_progress,
+        )
+
+
+def _print_result(graph: Graph, result: SolveResult) -> None:
+    """Prints the JSON object, or a few lines for people."""
+    seconds = {
+        name: round(result.seconds[name], 3) for name in ("read", "compile", "search", "total")
+    }
+    if _JSON.value:
+        fields = {
+            "cut": result.cut,
+            "vertices": graph.num_vertices,
+            "edges": graph.num_edges,
+            "steps": result.steps,
+            "trajectories": result.trajectories,
+            "seed": _SEED.value,
+            "agent": result.agent,
+            "seconds": seconds,
+            "stopped_by": result.stopped_by,
+        }
+        print(json.dumps(fields), flush=True)
+        return
+    print(f"cut: {result.cut}")
+    print(f"graph: {graph.num_vertices} vertices, {graph.num_edges} edges")
+    print(f"search: {result.agent}, {result.trajectories} trajectories of {result.steps} steps")
+    times = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
+    print(f"seconds: {times}; stopped by {result.stopped_by}", flush=True)
+
+
+def _parse_time_limit(limit: float | None) -> float | None:
+    """Seconds since the program's start; None where only steps are counted."""
+    if limit is None:
+        return None if _NUM_STEPS.value is not None else _DEFAULT_SECONDS
+    if not 0 < limit < math.inf:
+        raise OptionError(f"flag --time_limit={limit}: expected a finite number above 0")
+    return limit
+
+
+def _parse_temperature(text: str) -> str | float | list[float]:
+    """The flag as `solve` takes it."""
+    if text == "auto":
+        return text
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(
+            f"flag --temperature={text}: expected auto, or numbers with commas between them"
+        ) from None
+    return values[0] if len(values) == 1 else values
+
+
+def _check_outputs(graph_path: str) -> None:
+    """Refuses files that could not be written, before any work is done for them."""
+    if _OUT.value is not None:
+        check_writable("out", _OUT.value, inputs=(graph_path,))
+    if _PLOT.value is not None:
+        check_writable("plot", _PLOT.value, inputs=(graph_path,))
+        if _OUT.value is not None and os.path.realpath(_OUT.value) == os.path.realpath(_PLOT.value):
+            raise OptionError(f"flag --plot={_PLOT.value}: is the file of --out, too")
+
+
+@contextlib.contextmanager
+def _progress_bar(
+    limit: float | None, num_steps: int | None
+) -> Iterator[Callable[[Progress], None]]:
+    """Gives a function that moves a bar, or does nothing where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda progress: None
+        return
+    from tqdm import tqdm
+
+    form = "{percentage:3.0f}%|{bar}| {elapsed}{postfix}"
+    with tqdm(total=1.0, bar_format=form) as bar:
+
+        def show(progress: Progress) -> None:
+            by_step = progress.step / num_steps if num_steps else 0.0
+            by_time = progress.seconds / limit if limit else 0.0
+            stage = f"step {progress.step}" if progress.step else "compiling"
+            bar.set_postfix_str(f"{stage}, cut {progress.cut}", refresh=False)
+            bar.update(min(max(by_step, by_time), 1.0) - bar.n)
+
+        yield show
+
+
+@contextlib.contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Gives a list to which Ctrl-C adds; a second one raises KeyboardInterrupt.
+
+    An exception raised at any place would be lost where Python is called back by a library, as at
+    each garbage collection under JAX, and end the process where a library is being imported.
+    """
+    interrupts: list[int] = []
+
+    def note(signum: int, frame: Any) -> None:
+        interrupts.append(signum)
+        if len(interrupts) > 1:
+            raise KeyboardInterrupt
+
+    with _handling_interrupts(note):
+        yield interrupts
+
+
+@contextlib.contextmanager
+def _handling_interrupts(handler: Any) -> Iterator[None]:
+    """Has Ctrl-C handled in another way; no way where it does nothing by the caller's will."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _is_compiling() -> bool:
+    module = sys.modules.get("ecord_jax.search.prepare")
+    return module is not None and module.is_preparing()
+
+
+if __name__ == "__main__":
+    entry()
