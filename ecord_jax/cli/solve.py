@@ -211,7 +211,7 @@ def _progress_bar(
 
         def show(progress: Progress) -> None:
             by_step = progress.step / num_steps if num_steps else 0.0
-            by_time = progress.seconds / limit if limit else 0.0
+            by_time = (time.monotonic() - _START) / limit if limit else 0.0
             stage = f"step {progress.step}" if progress.step else "compiling"
             bar.set_postfix_str(f"{stage}, cut {progress.cut}", refresh=False)
             bar.update(min(max(by_step, by_time), 1.0) - bar.n)
