@@ -198,5 +198,5 @@ def update(config: TrainConfig, train: TrainState) -> tuple[TrainState, dict[str
         opt_state=opt_state,
         key=key,
     )
-    norm = optax.global_norm(gradient)
+    norm = optax.tree.norm(gradient)
     return after, {**metrics, **extra, "loss": loss, "gradient_norm": norm}

@@ -27,9 +27,9 @@ PRESETS = {
         discount=0.95,
         size_baseline=True,
         final_learning_rate=1e-5,
-        validation_graphs=32,
-        validation_trajectories=16,
-        validation_factor=8,
+        validate_every=500,
+        validation_trajectories=4,
+        validation_factor=4,
     ),
     # Seconds, for tests.
     "smoke": TrainConfig(
