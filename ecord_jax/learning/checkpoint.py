@@ -18,9 +18,19 @@ def _is_key(leaf: Any) -> bool:
 
 
 def _to_plain(tree: Any) -> dict[str, Any]:
-    """Leaves by position; typed keys become their words."""
-    leaves = (jax.random.key_data(x) if _is_key(x) else x for x in jax.tree.leaves(tree))
-    return {f"{i:04d}": leaf for i, leaf in enumerate(leaves)}
+    """Leaves by position; typed keys become their words, empty arrays (which orbax refuses) go."""
+    leaves = enumerate(jax.tree.leaves(tree))
+    plain = {f"{i:04d}": jax.random.key_data(x) if _is_key(x) else x for i, x in leaves}
+    return {name: leaf for name, leaf in plain.items() if leaf.size}
+
+
+def _from_plain(plain: dict[str, Any], like: Any) -> Any:
+    """The inverse of `_to_plain`, in the structure of `like`."""
+    leaves, structure = jax.tree.flatten(like)
+    found = [plain.get(f"{i:04d}", leaf) for i, leaf in enumerate(leaves)]
+    pairs = zip(leaves, found, strict=True)
+    restored = [jax.random.wrap_key_data(new) if _is_key(old) else new for old, new in pairs]
+    return jax.tree.unflatten(structure, restored)
 
 
 class Checkpoints:
@@ -65,12 +75,7 @@ class Checkpoints:
         except (ValueError, KeyError, FileNotFoundError) as error:
             cause = str(error).splitlines()[0]
             raise AgentError(f"{self._manager.directory}: unusable checkpoint: {cause}") from error
-        leaves = [found.tree[name] for name in sorted(found.tree)]
-        restored = [
-            jax.random.wrap_key_data(new) if _is_key(old) else new
-            for old, new in zip(jax.tree.leaves(like), leaves, strict=True)
-        ]
-        return jax.tree.unflatten(jax.tree.structure(like), restored), found.progress
+        return _from_plain(found.tree, like), found.progress
 
     def close(self) -> None:
         """Waits for writes and frees what orbax holds."""
