@@ -41,17 +41,36 @@ from ecord_jax.search.temperature import ladder
 # The sets of the paper's first table that lie in the folder of --data.
 DEFAULT_SETS = ("validation_ER_40", "validation_ER_60", "validation_BA_40", "validation_BA_60")
 
-_AGENT = flags.DEFINE_string("agent", "er40", "A shipped agent's name, or a .safetensors file.")
-_SETS = flags.DEFINE_list("sets", None, "Files of graphs; names within --data if that is given.")
-_DATA = flags.DEFINE_string("data", None, f"Folder of sets; {', '.join(DEFAULT_SETS)} by default.")
-_TRAJECTORIES = flags.DEFINE_integer("trajectories", 50, "Episodes a graph.", lower_bound=1)
-_STEPS_FACTOR = flags.DEFINE_float("steps_factor", 2.0, "Flips over |V|.", lower_bound=0.0)
-_TEMPERATURE = flags.DEFINE_list(
-    "temperature", ["0"], "Of the softmax, 0 is greedy; or auto; several give a row each."
+# Flags of its own, so that binaries that share a flag's name can be imported together.
+_FLAGS = flags.FlagValues()
+_AGENT = flags.DEFINE_string(
+    "agent", "er40", "A shipped agent's name, or a .safetensors file.", flag_values=_FLAGS
 )
-_LIMIT = flags.DEFINE_integer("limit", None, "Only the first graphs of a set.", lower_bound=1)
-_SEED = flags.DEFINE_integer("seed", 0, "Of labels and draws.", lower_bound=0)
-_OUT = flags.DEFINE_string("out", None, "CSV file; the configuration goes to .json beside it.")
+_SETS = flags.DEFINE_list(
+    "sets", None, "Files of graphs; names within --data if that is given.", flag_values=_FLAGS
+)
+_DATA = flags.DEFINE_string(
+    "data", None, f"Folder of sets; {', '.join(DEFAULT_SETS)} by default.", flag_values=_FLAGS
+)
+_TRAJECTORIES = flags.DEFINE_integer(
+    "trajectories", 50, "Episodes a graph.", lower_bound=1, flag_values=_FLAGS
+)
+_STEPS_FACTOR = flags.DEFINE_float(
+    "steps_factor", 2.0, "Flips over |V|.", lower_bound=0.0, flag_values=_FLAGS
+)
+_TEMPERATURE = flags.DEFINE_list(
+    "temperature",
+    ["0"],
+    "Of the softmax, 0 is greedy; or auto; several give a row each.",
+    flag_values=_FLAGS,
+)
+_LIMIT = flags.DEFINE_integer(
+    "limit", None, "Only the first graphs of a set.", lower_bound=1, flag_values=_FLAGS
+)
+_SEED = flags.DEFINE_integer("seed", 0, "Of labels and draws.", lower_bound=0, flag_values=_FLAGS)
+_OUT = flags.DEFINE_string(
+    "out", None, "CSV file; the configuration goes to .json beside it.", flag_values=_FLAGS
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -313,4 +332,4 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(main, _FLAGS)

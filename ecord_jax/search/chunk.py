@@ -124,7 +124,7 @@ def search_chunk(
         Where they stand then, and the best of all so far.
     """
     key, chunk_key = jax.random.split(search.key)
-    in_time = search.step + 1 + jnp.arange(num_steps) <= last_step
+    in_time = search.step + jnp.arange(num_steps + 1) <= last_step
 
     def go_on(one: Trajectory, key: jax.Array, temperature: jax.Array) -> Trajectory:
         state = _resume(arrays, one, search.step)
@@ -138,7 +138,7 @@ def search_chunk(
             embeddings=embeddings,
         )
         # Entry t is the cut after t flips of this chunk; the first of the best counts.
-        cuts = jnp.append(state.cut, jnp.where(in_time, record.cut, -jnp.inf))
+        cuts = jnp.where(in_time, jnp.append(state.cut, record.cut), -jnp.inf)
         best = jnp.argmax(cuts).astype(jnp.int32)
         better = cuts[best] > one.best_cut
         best_labels = flipped_labels(state.labels, record.action, best)
