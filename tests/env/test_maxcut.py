@@ -1,7 +1,5 @@
 """Tests of the environment against numbers worked by hand and against cuts counted on the host."""
 
-import dataclasses
-import functools
 import re
 from typing import NamedTuple
 
@@ -15,14 +13,12 @@ from hypothesis import strategies as st
 from ecord_jax.env import maxcut, observe, observe_global, reset, step, vertex_features
 from ecord_jax.env.types import SCALINGS, TIME_SCALES
 from ecord_jax.graphs import Graph
-from ecord_jax.graphs.arrays import GraphArrays, to_arrays
+from ecord_jax.graphs.arrays import to_arrays
+from tests.helpers import padded, pick, quick_jit, stack
 
 # Vertices 0, 1, 2 in a triangle and 3 alone: peeks of the empty cut are 5, 1, 2, 0.
 TRIANGLE = Graph.from_edges([(0, 1), (1, 2), (0, 2)], [2, -1, 3], num_vertices=4)
 FIELD_SCALE = np.sqrt((13 + 5 + 10 + 0) / 4)  # of the triangle
-
-# Most of the time goes into compiling.
-quick_jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 N, E = 32, 512  # what random graphs are padded to, so that they share programs
 
@@ -47,31 +43,6 @@ def _play(arrays, labels, actions):
 play = quick_jit(_play)
 play_many = quick_jit(jax.vmap(_play, (None, 0, 0)))
 play_graphs = quick_jit(jax.vmap(jax.vmap(_play, (None, 0, 0))))
-
-
-def padded(arrays: GraphArrays, n: int, e: int, **changes) -> GraphArrays:
-    """The same graph among more padding."""
-    more_n, more_e = n - arrays.vertex_mask.shape[0], e - arrays.graph.edges.shape[0]
-    assert more_n >= 0
-    assert more_e >= 0
-    real = int(arrays.graph.n_edge[0])
-
-    def ends(x):
-        return jnp.pad(x[:real], (0, e - real), constant_values=n - 1)
-
-    graph = arrays.graph._replace(
-        edges=jnp.pad(arrays.graph.edges, (0, more_e)),
-        senders=ends(arrays.graph.senders),
-        receivers=ends(arrays.graph.receivers),
-        n_node=arrays.graph.n_node.at[1].add(more_n),
-        n_edge=arrays.graph.n_edge.at[1].add(more_e),
-    )
-    row_start = jnp.pad(arrays.row_start, (0, more_n), mode="edge")
-    return dataclasses.replace(arrays, graph=graph, row_start=row_start, **changes)
-
-
-def pick(tree, index):
-    return jax.tree.map(lambda x: x[index], tree)
 
 
 one_step = quick_jit(step, static_argnames="scaling")
@@ -244,7 +215,7 @@ def test_reset_takes_labels_of_any_kind(dtype):
 
 @pytest.mark.parametrize(("weights", "exact"), [("signed", True), ("floats", False)])
 @pytest.mark.parametrize("blocks", ["one", "many"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_flips_follow_the_host(weights, exact, blocks, data):
     graph = data.draw(graphs(weights))
@@ -254,7 +225,7 @@ def test_flips_follow_the_host(weights, exact, blocks, data):
     check(graph, labels, actions, play(arrays, labels, actions), exact=exact)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_flips_follow_the_host_when_batched(data):
     """Rows of different lengths share the turns of one loop."""
@@ -263,7 +234,7 @@ def test_flips_follow_the_host_when_batched(data):
     taken = [draws(g, data.draw(st.integers(0, 99)), 3) for g in pair]
     many = play_many(batch[0], *taken[0])
     both = play_graphs(
-        jax.tree.map(lambda *x: jnp.stack(x), *batch),
+        stack(*batch),
         *(np.stack(x) for x in zip(*taken, strict=True)),
     )
     for i in range(3):

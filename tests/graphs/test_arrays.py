@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import bucket, from_dense, to_arrays, weight_unit
+from tests.helpers import stack
 
 
 def dense(arrays):
@@ -177,7 +178,7 @@ def test_from_dense_is_to_arrays_without_padding_vertices(room):
 def test_masks_and_degrees_of_stacked_graphs():
     graphs = [nx.star_graph(4), nx.path_graph(9)]
     arrays = [to_arrays(Graph.from_networkx(graph)) for graph in graphs]
-    both = jax.tree.map(lambda *x: jnp.stack(x), *arrays)
+    both = stack(*arrays)
     np.testing.assert_array_equal(both.degree, np.stack([a.degree for a in arrays]))
     np.testing.assert_array_equal(both.vertex_mask, np.stack([a.vertex_mask for a in arrays]))
 

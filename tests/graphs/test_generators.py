@@ -8,9 +8,7 @@ import pytest
 
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs.generators import GraphDistribution, sample_graph
-
-# Most of the time goes into compiling.
-quick_jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+from tests.helpers import quick_jit
 
 SAMPLES = 300
 DISTRIBUTIONS = {
