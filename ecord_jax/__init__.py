@@ -42,11 +42,20 @@ def __getattr__(name: str) -> Any:
     elif name == "functional":
         value = importlib.import_module("ecord_jax.functional")
     elif name == "__version__":
-        value = importlib.import_module("importlib.metadata").version("ecord-jax")
+        value = _version()
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("ecord-jax")
+    except metadata.PackageNotFoundError:
+        return "unknown"  # a checkout that is not installed
 
 
 def __dir__() -> list[str]:
