@@ -130,7 +130,8 @@ class _Projection(nn.Module):
     def __call__(self, memory: jax.Array) -> jax.Array:
         if self.kind == "linear":
             return nn.Dense(self.width, use_bias=False)(memory)
-        inner = nn.Dense(max(memory.shape[-1] // 2, 1))(jnp.tanh(memory))
+        # Without an RNN the memory is two numbers: half of it, normalised, would be a constant.
+        inner = nn.Dense(max(memory.shape[-1] // 2, self.width))(jnp.tanh(memory))
         inner = nn.leaky_relu(nn.LayerNorm()(inner))
         return nn.leaky_relu(nn.LayerNorm()(nn.Dense(self.width)(inner)))
 

@@ -185,11 +185,12 @@ def first_actions(record):
     )
 
 
-def test_actions_follow_the_softmax():
-    temperature = 0.05
-    counts, q = first_actions(acted("gru", temperature, 0.0)[1])
-    expected = scipy.special.softmax(q / temperature)
-    assert expected.max() > 2 * expected.min()
+@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+def test_actions_follow_the_softmax_and_epsilon(epsilon):
+    counts, q = first_actions(acted("gru", 0.2, epsilon)[1])
+    softmax = scipy.special.softmax(q / 0.2)
+    assert softmax.max() > 2 * softmax.min()
+    expected = (1 - epsilon) * softmax + epsilon / VERTICES
     assert scipy.stats.chisquare(counts, expected * KEYS).pvalue > 1e-3
 
 
