@@ -178,11 +178,9 @@ def best_labels(
     Returns:
         int8 [B, N], the best labels of each trajectory.
     """
-    search = start_search(agent, labels, key)
+    search = start_search(agent, labels, temperatures, key)
     embeddings = encode(agent, arrays)
-    search, _ = search_chunk(
-        agent, arrays, embeddings, search, temperatures, last_step, num_steps=num_steps
-    )
+    search, _ = search_chunk(agent, arrays, embeddings, search, last_step, num_steps=num_steps)
     return search.trajectories.best_labels
 
 

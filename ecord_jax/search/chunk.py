@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 
 from ecord_jax.env import State, reset
 from ecord_jax.env.maxcut import NEVER
@@ -17,13 +18,23 @@ from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.agent import Agent, initial_hidden
 from ecord_jax.search.rollout import Carry, flipped_labels, rollout
 
-__all__ = ["Found", "Search", "Trajectory", "chunk_length", "search_chunk", "start_search"]
+__all__ = [
+    "Found",
+    "Search",
+    "Trajectory",
+    "chunk_length",
+    "group_size",
+    "search_chunk",
+    "start_search",
+]
 
 _CHUNK_SECONDS = 0.25
 _LONGEST_CHUNK = 512
-# Rough seconds a step, and a step for each trajectory and vertex, of the plain policy.
-_CPU_COST = (1e-3, 1e-7)
-_ACCELERATOR_COST = (1e-4, 1e-9)
+# Rough seconds a step, and a step for each trajectory and vertex, of the plain policy; and how many
+# vertices, of all trajectories together, a step should look at: what it keeps for each of them (64
+# floats) should fit the caches of a CPU, where that halves the time, or else the memory.
+_CPU = (1e-3, 1e-7, 50_000)
+_ACCELERATOR = (1e-4, 1e-9, 20_000_000)
 
 
 class Trajectory(NamedTuple):
@@ -36,6 +47,7 @@ class Trajectory(NamedTuple):
         labels: int8 [N].
         last_flip: int32 [N], see `ecord_jax.env.State`.
         hidden: float32 [H].
+        temperature: float32 [], of its softmax; 0 is greedy.
         best_labels: int8 [N].
         best_cut: float32 [], their cut in device units; -inf before the first chunk.
         best_step: int32 [], when it was met.
@@ -44,6 +56,7 @@ class Trajectory(NamedTuple):
     labels: jax.Array
     last_flip: jax.Array
     hidden: jax.Array
+    temperature: jax.Array
     best_labels: jax.Array
     best_cut: jax.Array
     best_step: jax.Array
@@ -77,21 +90,25 @@ class Found(NamedTuple):
     step: jax.Array
 
 
-def start_search(agent: Agent, labels: jax.Array, key: jax.Array) -> Search:
+def start_search(
+    agent: Agent, labels: ArrayLike, temperatures: ArrayLike, key: jax.Array
+) -> Search:
     """A search before its first chunk.
 
     Args:
         agent: who will flip.
         labels: [B, N], 0 or 1.
+        temperatures: [B].
         key: consumed.
     """
-    size = labels.shape[0]
     labels = jnp.asarray(labels, jnp.int8)
+    size = labels.shape[0]
     hidden = initial_hidden(agent)
     trajectories = Trajectory(
         labels=labels,
         last_flip=jnp.full(labels.shape, NEVER, jnp.int32),
         hidden=jnp.zeros((size, *hidden.shape), hidden.dtype),
+        temperature=jnp.asarray(temperatures, jnp.float32),
         best_labels=jnp.array(labels, copy=True),  # a buffer of its own, since each is donated
         best_cut=jnp.full(size, -jnp.inf, jnp.float32),
         best_step=jnp.zeros(size, jnp.int32),
@@ -104,7 +121,6 @@ def search_chunk(
     arrays: GraphArrays,
     embeddings: Any,
     search: Search,
-    temperatures: jax.Array,
     last_step: jax.Array | int,
     *,
     num_steps: int,
@@ -116,7 +132,6 @@ def search_chunk(
         arrays: the graph.
         embeddings: `encode(agent, arrays)`.
         search: where the trajectories stand.
-        temperatures: float32 [B].
         last_step: int32 [], cuts after more steps than that do not count.
         num_steps: T (static).
 
@@ -126,7 +141,7 @@ def search_chunk(
     key, chunk_key = jax.random.split(search.key)
     in_time = search.step + jnp.arange(num_steps + 1) <= last_step
 
-    def go_on(one: Trajectory, key: jax.Array, temperature: jax.Array) -> Trajectory:
+    def go_on(one: Trajectory, key: jax.Array) -> Trajectory:
         state = _resume(arrays, one, search.step)
         after, record = rollout(
             agent,
@@ -134,7 +149,7 @@ def search_chunk(
             Carry(state, one.hidden),
             key,
             num_steps=num_steps,
-            temperature=temperature,
+            temperature=one.temperature,
             embeddings=embeddings,
         )
         # Entry t is the cut after t flips of this chunk; the first of the best counts.
@@ -146,13 +161,14 @@ def search_chunk(
             labels=after.state.labels,
             last_flip=after.state.last_flip,
             hidden=after.hidden,
+            temperature=one.temperature,
             best_labels=jnp.where(better, best_labels, one.best_labels),
             best_cut=jnp.where(better, cuts[best], one.best_cut),
             best_step=jnp.where(better, search.step + best, one.best_step),
         )
 
-    keys = jax.random.split(chunk_key, temperatures.shape[0])
-    trajectories = jax.vmap(go_on)(search.trajectories, keys, temperatures)
+    keys = jax.random.split(chunk_key, search.trajectories.temperature.shape[0])
+    trajectories = jax.vmap(go_on)(search.trajectories, keys)
     top = jnp.argmax(trajectories.best_cut)
     found = Found(
         trajectories.best_labels[top], trajectories.best_cut[top], trajectories.best_step[top]
@@ -172,14 +188,34 @@ def _resume(arrays: GraphArrays, one: Trajectory, step: jax.Array) -> State:
     )
 
 
-def chunk_length(trajectories: int, vertices: int, backend: str) -> int:
-    """Steps of a chunk, a power of two: enough for about a quarter of a second, at most 512.
+def group_size(trajectories: int, vertices: int, backend: str) -> int:
+    """How many trajectories go on side by side; groups of that size take turns.
 
     Args:
         trajectories: B.
         vertices: N.
         backend: as `jax.default_backend` has it.
+
+    Returns:
+        A divisor of B.
     """
-    a_step, a_vertex = _CPU_COST if backend == "cpu" else _ACCELERATOR_COST
+    *_, most = _costs(backend)
+    sizes = (b for b in range(trajectories, 1, -1) if trajectories % b == 0)
+    return next((b for b in sizes if b * vertices <= most), 1)
+
+
+def chunk_length(trajectories: int, vertices: int, backend: str) -> int:
+    """Steps of a chunk, a power of two: enough for about a quarter of a second, at most 512.
+
+    Args:
+        trajectories: those of a group.
+        vertices: N.
+        backend: as `jax.default_backend` has it.
+    """
+    a_step, a_vertex, _ = _costs(backend)
     steps = _CHUNK_SECONDS / (a_step + a_vertex * trajectories * vertices)
     return min(_LONGEST_CHUNK, 1 << max(int(steps).bit_length() - 1, 0))
+
+
+def _costs(backend: str) -> tuple[float, float, int]:
+    return _CPU if backend == "cpu" else _ACCELERATOR

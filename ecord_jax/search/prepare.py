@@ -21,7 +21,14 @@ from ecord_jax.errors import EcordError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import Agent, encode
-from ecord_jax.search.chunk import Found, Search, chunk_length, search_chunk, start_search
+from ecord_jax.search.chunk import (
+    Found,
+    Search,
+    chunk_length,
+    group_size,
+    search_chunk,
+    start_search,
+)
 
 __all__ = ["Prepared", "in_background", "is_preparing", "prepare", "translate_memory_errors"]
 
@@ -31,12 +38,12 @@ _Value = TypeVar("_Value")
 
 class Prepared(NamedTuple):
     """Attributes:
-    search: before the first chunk.
-    run: does the next chunk; the search that it is given is used up.
+    searches: groups of trajectories before their first chunks.
+    run: does a group's next chunk; the search that it is given is used up.
     num_steps: steps of a chunk.
     """
 
-    search: Search
+    searches: list[Search]
     run: Callable[[Search], tuple[Search, Found]]
     num_steps: int
 
@@ -66,16 +73,25 @@ def prepare(
     with translate_memory_errors(trajectories):
         arrays = to_arrays(graph)
         padded = arrays.vertex_mask.shape[0]
+        group = group_size(trajectories, padded, jax.default_backend())
+        length = chunk_length(group, padded, jax.default_backend())
         labels = np.pad(starts, ((0, 0), (0, padded - graph.num_vertices)))
-        search = start_search(agent, jnp.asarray(labels), key)
+        keys = jax.random.split(key, trajectories // group)
+        searches = [
+            start_search(agent, labels[rows], temperatures[rows], keys[g])
+            for g, rows in enumerate(_slices(trajectories, group))
+        ]
         embeddings = jax.jit(encode)(agent, arrays)
-        length = chunk_length(trajectories, padded, jax.default_backend())
         chunk = jax.jit(search_chunk, static_argnames="num_steps", donate_argnames="search")
-        fixed = (jnp.asarray(temperatures), jnp.asarray(last_step, jnp.int32))
-        lowered = chunk.lower(agent, arrays, embeddings, search, *fixed, num_steps=length)
+        last = jnp.asarray(last_step, jnp.int32)
+        lowered = chunk.lower(agent, arrays, embeddings, searches[0], last, num_steps=length)
         compiled = lowered.compile()
         jax.block_until_ready(embeddings)
-    return Prepared(search, lambda s: compiled(agent, arrays, embeddings, s, *fixed), length)
+    return Prepared(searches, lambda s: compiled(agent, arrays, embeddings, s, last), length)
+
+
+def _slices(size: int, width: int) -> list[slice]:
+    return [slice(start, start + width) for start in range(0, size, width)]
 
 
 def in_background(make: Callable[[], _Value]) -> Future[_Value]:

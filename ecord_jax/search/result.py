@@ -39,7 +39,8 @@ class SolveResult:
             and the weights as given; an int where they are integers.
         labels: int8 [N], the side of each vertex, 0 or 1, in the order of the graph's names.
         curve: one entry for each time the best cut rose, and one for the end.
-        steps: flips that each trajectory did.
+        steps: flips of each trajectory. On large graphs, where groups of trajectories take turns,
+            those of the group that is furthest, a chunk ahead of the last one.
         trajectories: how many ran side by side.
         seconds: {"read", "compile", "search", "total"}: reading the graph's file (0 unless the
             caller fills it in), putting the graph on the device and compiling, the rest, and all.

@@ -6,6 +6,7 @@ Shape letters: B trajectories, N vertices of the graph (without padding).
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import numbers
 import os
@@ -172,17 +173,20 @@ class _Run:
             self.callback(Progress(self.watch.elapsed, self.steps, self.best.cut))
 
     def _do_chunks(self, prepared: Prepared) -> StoppedBy:
-        """Runs chunks until something ends the search; at least one."""
-        search, top, pace = prepared.search, -math.inf, 0.0
-        while self.steps < self.last_step:
+        """Runs chunks, of each group in turn, until something ends the search; at least one."""
+        searches, top, pace = list(prepared.searches), -math.inf, 0.0
+        for turn in itertools.count():
+            round_, group = divmod(turn, len(searches))
+            if round_ * prepared.num_steps >= self.last_step:
+                return "num_steps"
             began = self.watch.elapsed
             # A chunk takes about as long as the one before: what would not fit is not begun.
-            if self.steps and self.watch.left < pace:
+            if turn and self.watch.left < pace:
                 return "time_limit"
             with translate_memory_errors(self.trajectories):
-                search, found = prepared.run(search)
+                searches[group], found = prepared.run(searches[group])
                 cut = float(found.cut)  # waits for the device
-            self.steps = min(self.steps + prepared.num_steps, self.last_step)
+            self.steps = min((round_ + 1) * prepared.num_steps, self.last_step)
             if cut > top:  # in float32, as a hint; what counts is the exact cut
                 top = cut
                 labels = np.asarray(found.labels)[: len(self.best.labels)]
@@ -191,7 +195,7 @@ class _Run:
             if self.best.is_optimal:
                 return "optimal"
             pace = self.watch.elapsed - began
-        return "num_steps"
+        raise AssertionError("unreachable")
 
 
 def _check_limits(time_limit: float | None, num_steps: int | None) -> float:

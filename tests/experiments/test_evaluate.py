@@ -190,7 +190,7 @@ def test_table_and_files(call, folder):
 
 
 def test_an_agent_of_a_file_and_a_folder_of_sets(call, evaluate, folder):
-    config = EcordConfig(hidden=8, embedding=4, message=4, layers=1, value_width=4)
+    config = EcordConfig(rnn="none", embedding=4, layers=1, value_width=4, advantage_width=4)
     agent = jax.jit(init_agent, static_argnums=0)(config, to_arrays(GRAPHS[0]), jax.random.key(0))
     save_agent(agent, folder / "a.safetensors", {})
     (folder / "some.npz").rename(folder / f"{evaluate.DEFAULT_SETS[0]}.npz")

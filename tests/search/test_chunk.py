@@ -11,7 +11,7 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import encode, init_agent, initial_hidden
 from ecord_jax.networks.config import EcordConfig
-from ecord_jax.search.chunk import chunk_length, search_chunk, start_search
+from ecord_jax.search.chunk import chunk_length, group_size, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, rollout
 
 SIZE, TRAJECTORIES, STEPS = 12, 3, 8
@@ -33,7 +33,7 @@ chunk = jax.jit(search_chunk, static_argnames="num_steps")
 
 
 def go_on(search, last_step=10**6, num_steps=STEPS):
-    return chunk(AGENT, ARRAYS, EMBEDDINGS, search, TEMPERATURES, last_step, num_steps=num_steps)
+    return chunk(AGENT, ARRAYS, EMBEDDINGS, search, last_step, num_steps=num_steps)
 
 
 def starts(seed=0):
@@ -72,7 +72,7 @@ def by_hand(labels, key, chunks):
 @pytest.mark.parametrize("last_step", [3, 8, 13, 24])
 def test_is_the_rollout_and_keeps_the_first_best_labels(last_step):
     labels, key = starts(), jax.random.key(7)
-    search, found = start_search(AGENT, labels, key), None
+    search, found = start_search(AGENT, labels, TEMPERATURES, key), None
     for _ in range(3):
         search, found = go_on(search, last_step)
     seen, carry = by_hand(labels, key, 3)
@@ -99,14 +99,14 @@ def test_start_labels_count():
     )
     labels = starts()
     labels[1, :SIZE] = best
-    search, found = go_on(start_search(AGENT, labels, jax.random.key(0)))
+    search, found = go_on(start_search(AGENT, labels, TEMPERATURES, jax.random.key(0)))
     assert found.cut == cut(best) == cut(found.labels)
     assert found.step == 0
     assert (search.trajectories.best_labels[1, :SIZE] == best).all()
 
 
 def test_start():
-    search = start_search(AGENT, starts(), jax.random.key(0))
+    search = start_search(AGENT, starts(), TEMPERATURES, jax.random.key(0))
     assert search.trajectories.hidden.shape == (TRAJECTORIES, CONFIG.hidden)
     assert not search.trajectories.hidden.any()
     assert (search.trajectories.last_flip == NEVER).all()
@@ -119,11 +119,9 @@ def test_rounding_errors_do_not_grow():
     weights = rng.normal(size=GRAPH.num_edges) * 1000 + 0.1
     graph = Graph.from_edges(GRAPH.edges, weights, num_vertices=SIZE)
     arrays = to_arrays(graph)
-    search = start_search(AGENT, starts(), jax.random.key(0))
+    search = start_search(AGENT, starts(), TEMPERATURES, jax.random.key(0))
     for _ in range(200):
-        search, found = chunk(
-            AGENT, arrays, EMBEDDINGS, search, TEMPERATURES, 10**6, num_steps=STEPS
-        )
+        search, found = chunk(AGENT, arrays, EMBEDDINGS, search, 10**6, num_steps=STEPS)
     exact = graph.cut(np.asarray(found.labels)[:SIZE])
     np.testing.assert_allclose(found.cut, exact, rtol=2e-6)
 
@@ -141,3 +139,15 @@ def test_chunk_length():
     # A quarter of a second at most, but for the largest.
     assert lengths[2] * (1e-3 + 1e-7 * 20 * 10**4) <= 0.25
     assert lengths[6] > lengths[2]
+
+
+def test_group_size():
+    for backend in ("cpu", "gpu"):
+        sizes = [group_size(20, n, backend) for n in (16, 2000, 10**4, 10**5, 10**7, 10**8)]
+        assert sizes == sorted(sizes, reverse=True)
+        assert all(20 % size == 0 for size in sizes)
+        assert sizes[0] == 20
+        assert sizes[-1] == 1
+    assert [group_size(20, 10**4, backend) for backend in ("cpu", "gpu")] == [5, 20]
+    assert group_size(19, 10**4, "cpu") == 1
+    assert group_size(1, 16, "cpu") == 1

@@ -181,6 +181,24 @@ def test_one_compile_for_a_whole_solve(monkeypatch, short_chunks):
     assert solve(random_graph(8), num_steps=50).steps == 50  # the sizes are the same when padded
 
 
+def test_groups_take_turns(monkeypatch, short_chunks):
+    monkeypatch.setattr(prepare, "group_size", lambda *_: 2)
+    chex.clear_trace_counter()
+    monkeypatch.setattr(prepare, "search_chunk", chex.assert_max_traces(search_chunk, n=1))
+    reports = []
+    options = {"num_steps": 40, "trajectories": 6, "temperature": [0, 0.02, 0.05, 0.1, 0.2, 0.5]}
+    result = solve(callback=reports.append, **options)
+    check(result, GRAPH)
+    assert result.stopped_by == "num_steps"
+    assert [report.step for report in reports if report.step] == [16] * 3 + [32] * 3 + [40] * 3
+    assert (solve(**options).labels == result.labels).all()
+    # Each row of start labels goes to a trajectory of its own.
+    best = np.zeros((6, 40), np.int8)
+    best[5] = result.labels
+    monkeypatch.setattr(solve_module, "greedy_labels", lambda graph, labels, *_: labels)
+    assert solve(init=best, **{**options, "num_steps": 1}).cut == result.cut
+
+
 def test_callback(short_chunks):
     reports = []
     result = solve(num_steps=40, callback=reports.append)
@@ -243,7 +261,7 @@ def fake_chunks(monkeypatch, seconds):
         found = prepare.Found(np.zeros(GRAPH.num_vertices, np.int8), np.float32(0), np.int32(0))
         return search, found
 
-    monkeypatch.setattr(solve_module, "prepare", lambda *_: prepare.Prepared(None, run, 8))
+    monkeypatch.setattr(solve_module, "prepare", lambda *_: prepare.Prepared([None], run, 8))
     return starts
 
 
