@@ -101,15 +101,16 @@ def start_search(
         temperatures: [B].
         key: consumed.
     """
-    labels = jnp.asarray(labels, jnp.int8)
+    # Copies all, two of the labels: every buffer of a search is donated to its next chunk.
+    labels = jnp.array(labels, jnp.int8)
     size = labels.shape[0]
     hidden = initial_hidden(agent)
     trajectories = Trajectory(
         labels=labels,
         last_flip=jnp.full(labels.shape, NEVER, jnp.int32),
         hidden=jnp.zeros((size, *hidden.shape), hidden.dtype),
-        temperature=jnp.asarray(temperatures, jnp.float32),
-        best_labels=jnp.array(labels, copy=True),  # a buffer of its own, since each is donated
+        temperature=jnp.array(temperatures, jnp.float32),
+        best_labels=jnp.array(labels),
         best_cut=jnp.full(size, -jnp.inf, jnp.float32),
         best_step=jnp.zeros(size, jnp.int32),
     )
