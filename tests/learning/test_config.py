@@ -14,6 +14,7 @@ import pytest
 from flax import struct
 
 from ecord_jax.errors import OptionError
+from ecord_jax.graphs.arrays import from_dense
 from ecord_jax.graphs.generators import GraphDistribution
 from ecord_jax.learning import trainer, validation
 from ecord_jax.learning.config import TrainConfig
@@ -93,7 +94,7 @@ def descending(config):
 
 def validating(config):
     """Shapes and lengths of the validation, with the playing left out."""
-    seen = []
+    seen, empty = [], from_dense(jnp.zeros((8, 8)), max_edges=16, row_block=8)
 
     def best_cuts(agent, graphs, key, temperatures, *, num_steps):
         seen.append((graphs.num_vertices.shape[0], len(temperatures), num_steps))
@@ -101,6 +102,7 @@ def validating(config):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(validation, "best_cuts", best_cuts)
+        patch.setattr(validation, "sample_graph", lambda *args: empty)
         made = validation.make_validation(config)
         validation.score(config, Agent({}, config.network), made)
     return seen

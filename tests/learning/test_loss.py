@@ -280,7 +280,6 @@ CONFIGS = {
         CONFIG, n_step=3, loss_steps="all", loss="squared", size_baseline=True, discount=0.9
     ),
     "dqn": dataclasses.replace(CONFIG, n_step=3, algorithm="dqn"),
-    "all": dataclasses.replace(CONFIG, loss_steps="all", munchausen_clip=-0.05, temperature=0.3),
 }
 
 

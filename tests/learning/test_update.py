@@ -13,7 +13,7 @@ from ecord_jax.graphs.generators import GraphDistribution, sample_graph
 from ecord_jax.learning.config import TrainConfig
 from ecord_jax.learning.loss import batch_loss
 from ecord_jax.learning.replay import cut_window, make_buffer
-from ecord_jax.learning.update import act, epsilon, init_train_state, update
+from ecord_jax.learning.update import epsilon, init_train_state, update
 from ecord_jax.networks.agent import initial_hidden
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.search.rollout import Carry, rollout
@@ -38,24 +38,17 @@ CONFIG = TrainConfig(
 )
 B, LENGTH = CONFIG.num_graphs, CONFIG.episode_length
 
-act_once = quick_jit(functools.partial(act, CONFIG))
 update_once = quick_jit(functools.partial(update, CONFIG))
 
 
 @functools.cache
-def start():
-    """The state before the first update, with one window in the replay."""
-    return act_once(quick_jit(lambda: init_train_state(CONFIG))())[0]
-
-
-@functools.cache
-def acted():
-    """States after each of many actings: seven episodes."""
-    state, states = start(), []
+def states():
+    """Those after each of many updates, seven episodes; an update's steps fill one window."""
+    assert CONFIG.update_every >= CONFIG.window
+    found = [quick_jit(lambda: init_train_state(CONFIG))()]
     for _ in range(7 * LENGTH // CONFIG.update_every):
-        states.append(state)
-        state, _ = act_once(state)
-    return states
+        found.append(update_once(found[-1])[0])
+    return found
 
 
 def newest_last(state):
@@ -83,10 +76,10 @@ def assert_equal(one, other):
         np.testing.assert_array_equal(x, y)
 
 
-@pytest.mark.parametrize("at", [0, 4, 11, 17, 24, 27])
+@pytest.mark.parametrize("at", [1, 4, 5, 11, 17, 24, 28])
 def test_stored_steps_fit_the_graphs_they_refer_to(at):
     """No graph is overwritten while the replay refers to it."""
-    state = acted()[at]
+    state = states()[at]
     kept = newest_last(state)
     weights = matrices(state.pool)[kept.graph]
     sides = 2.0 * kept.carry.state.labels - 1
@@ -95,12 +88,12 @@ def test_stored_steps_fit_the_graphs_they_refer_to(at):
     np.testing.assert_array_equal(kept.carry.state.cut, cuts)
     peeks = sides * np.einsum("btij,btj->bti", weights, sides)
     np.testing.assert_array_equal(kept.carry.state.peeks, peeks)
-    assert kept.action.shape[1] == min(5 * (at + 1), 50)
+    assert kept.action.shape[1] == min(5 * at, 50)
     assert (weights != 0).any(axis=(2, 3)).all()
 
 
 def test_steps_follow_one_another():
-    kept = newest_last(acted()[-1])
+    kept = newest_last(states()[-1])
     labels, steps = kept.carry.state.labels, kept.carry.state.step
     flipped = labels.copy()
     np.put_along_axis(flipped, kept.action[..., None], 1 - np.take_along_axis(
@@ -117,7 +110,7 @@ def test_steps_follow_one_another():
 
 
 def test_episodes_begin_anew_or_go_on():
-    state = acted()[-1]
+    state = states()[-1]
     kept, weights = newest_last(state), matrices(state.pool)
     went_on = []
     for t in np.flatnonzero(kept.carry.state.step[0] == 0):
@@ -146,64 +139,60 @@ def test_episodes_begin_anew_or_go_on():
 
 
 def test_stored_hidden_states_are_those_of_the_acting_agent():
-    state = acted()[-1]
-    kept = newest_last(state)
-    first = np.flatnonzero(kept.carry.state.step[0] == 0)[-2]
-    episode = pick(kept, (2, slice(first, first + LENGTH)))
+    before, after = states()[-2:]
+    kept = pick(newest_last(after), (2, slice(-CONFIG.update_every, None)))
+    assert kept.carry.state.step[0] > 0
 
     @quick_jit
     def replay(agent, arrays, carry, actions):
         return rollout(
-            agent, arrays, carry, jax.random.key(0), num_steps=LENGTH, actions=actions,
-            record=lambda before, q, action: before.hidden,
-        )[1].extra  # fmt: skip
+            agent, arrays, carry, jax.random.key(0), num_steps=CONFIG.update_every,
+            actions=actions, record=lambda before, q, action: before.hidden,
+        )  # fmt: skip
 
-    graph = pick(state.pool, int(episode.graph[0]))
-    hidden = replay(state.agent, graph, pick(episode.carry, 0), episode.action)
-    np.testing.assert_allclose(hidden, episode.carry.hidden, atol=1e-5)
-    assert np.abs(hidden[-1]).max() > 1e-2
+    graph = pick(after.pool, int(kept.graph[0]))
+    carry, record = replay(before.agent, graph, pick(kept.carry, 0), kept.action)
+    np.testing.assert_allclose(record.extra, kept.carry.hidden, atol=1e-5)
+    np.testing.assert_allclose(carry.hidden, after.carry.hidden[2], atol=1e-5)
+    np.testing.assert_array_equal(carry.state.labels, after.carry.state.labels[2])
+    assert np.abs(carry.hidden).max() > 1e-2
 
 
 def test_exploration_follows_the_steps_done():
-    states = acted()
-    assert [int(s.steps) for s in states[:3]] == [5, 10, 15]
-    _, metrics = act_once(states[3])
-    np.testing.assert_allclose(metrics["epsilon"], epsilon(CONFIG, 20))
-    # Nearly uniform at first.
-    actions = newest_last(states[9]).action
+    assert [int(state.steps) for state in states()[:3]] == [0, 5, 10]
+    _, metrics = update_once(states()[3])
+    np.testing.assert_allclose(metrics["epsilon"], epsilon(CONFIG, 15))
+    actions = newest_last(states()[9]).action  # nearly uniform at first
     assert np.bincount(actions.ravel(), minlength=N).min() > 0.5 * actions.size / N
 
 
 def test_an_update_is_its_parts():
-    """Act, sample, loss, Adam, soft update, in this order and nothing else."""
-    first, _ = update_once(acted()[12])
-    before, _ = update_once(first)
-    after, metrics = update_once(before)
-    played, _ = act_once(before)
-    sample_key, key = jax.random.split(played.key)
+    """Sample, loss, Adam, soft update."""
+    before, after = states()[12:14]
+    _, metrics = update_once(before)
+    sample_key, key = jax.random.split(jax.random.split(before.key, 3)[2])
 
     @quick_jit
-    def loss_of(played):
-        sequences = make_buffer(CONFIG).sample(played.replay, sample_key).experience
+    def loss_of(before, after):
+        sequences = make_buffer(CONFIG).sample(after.replay, sample_key).experience
         windows = jax.vmap(functools.partial(cut_window, bptt=CONFIG.bptt))(sequences)
-        target = dataclasses.replace(played.agent, params=played.target_params)
-        return batch_loss(played.agent, target, played.pool, windows, config=CONFIG)
+        target = dataclasses.replace(before.agent, params=before.target_params)
+        return batch_loss(before.agent, target, after.pool, windows, config=CONFIG)
 
-    loss, extra = loss_of(played)
+    loss, extra = loss_of(before, after)
     np.testing.assert_allclose(metrics["loss"], loss, rtol=1e-4)
     np.testing.assert_allclose(metrics["target"], extra["target"], rtol=1e-4)
-    assert_equal(after.replay, played.replay)
-    assert_equal(after.carry, played.carry)
-    assert_equal(after.pool, played.pool)
     assert_equal(after.key, key)
-    assert int(after.steps) == int(before.steps) + CONFIG.update_every
     for new, old, params in zip(
         *map(jax.tree.leaves, (after.target_params, before.target_params, after.agent.params)),
         strict=True,
     ):
         np.testing.assert_allclose(new, 0.95 * old + 0.05 * params, atol=1e-6)
-    # Adam's very first step is the learning rate, whatever the size of the gradient.
-    pairs = zip(*map(jax.tree.leaves, (first.agent.params, acted()[12].agent.params)), strict=True)
+
+
+def test_the_first_step_of_adam_is_the_learning_rate():
+    first, second = (jax.tree.leaves(state.agent.params) for state in states()[:2])
+    pairs = zip(first, second, strict=True)
     steps = np.concatenate([np.ravel(np.abs(new - old)) for new, old in pairs])
     assert steps.max() < 1.01 * CONFIG.learning_rate
     assert np.median(steps) > 0.99 * CONFIG.learning_rate
@@ -212,7 +201,7 @@ def test_an_update_is_its_parts():
 def test_updates_are_deterministic():
     runs = []
     for _ in range(2):
-        state = start()
+        state = states()[0]
         for _ in range(3):
             state, metrics = update_once(state)
         runs.append((state, metrics))
@@ -241,7 +230,7 @@ def test_it_learns():
     def ratio(agent):
         return float(play(agent).mean() / optimum.mean())
 
-    state, losses = start(), []
+    state, losses = states()[0], []
     untrained = ratio(state.agent)
     for _ in range(400):
         state, metrics = update_once(state)

@@ -127,7 +127,6 @@ def test_every_field_has_an_effect(field):
         BASE,
         dataclasses.replace(BASE, hidden_projection="mlp", share_layers=False),
         dataclasses.replace(FREE, hidden_projection="mlp"),
-        dataclasses.replace(BASE, gnn="zero"),
     ],
 )
 def test_every_parameter_is_learned(config):
@@ -223,16 +222,12 @@ def test_permuting_vertices_permutes_embeddings_and_q_values(config):
 
 @pytest.mark.parametrize("config", [BASE, FREE])
 def test_padding_and_batching_change_nothing(config):
-    """Graphs of 12, 11 and 2 vertices as they come, and as one batch."""
-    graphs = [
-        graph(),
-        Graph.from_edges([(i, i + 1) for i in range(10)], [2, -3] * 5),
-        Graph.from_edges([(0, 1)]),
-    ]
+    """Graphs of 12 and 2 vertices as they come, and as one batch."""
+    graphs = [graph(), Graph.from_edges([(0, 1)], [3])]
     agent = random_agent(config, to_arrays(graphs[0]))
     batch = [padded(to_arrays(g), 48, 96, row_block=8, one_block=False) for g in graphs]
     actions = [ACTIONS % g.num_vertices for g in graphs]
-    labels = np.stack([labels_of(48, i) for i in range(3)])
+    labels = np.stack([labels_of(48, i) for i in range(2)])
     together = quick_jit(jax.vmap(play, (None, 0, 0, 0)))(
         agent, stack(*batch), labels, np.stack(actions)
     )
