@@ -31,7 +31,9 @@ _CHECKPOINT_EVERY = flags.DEFINE_integer(
 def main(argv: list[str]) -> int:
     """Runs the training that the flags describe."""
     del argv
-    command = shlex.join(["python", "experiments/train.py", *sys.argv[1:]])
+    # A resumed run ends as one without interruption: what is told is how to get there.
+    arguments = [argument for argument in sys.argv[1:] if argument.strip("-") != "resume"]
+    command = shlex.join(["python", "experiments/train.py", *arguments])
     train(
         TrainConfig.from_dict(_CONFIG.value.to_dict()),
         Path(_OUT.value),

@@ -17,10 +17,10 @@ PRESETS = {
     # The default of `solve`: sizes and densities vary, values do not shrink with |V|.
     "mixture": TrainConfig(
         network=EcordConfig(
-            scaling="scale_free", rnn="none", value_width=64, temperatures=(0.01, 0.1)
+            scaling="scale_free", rnn="none", value_width=64, temperatures=(0.001, 0.01)
         ),
         graphs=GraphDistribution("mixture", 200, signs="either"),
-        num_updates=8000,
+        num_updates=3000,
         bptt=0,
         n_step=5,
         continued=0.85,
