@@ -11,7 +11,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from ecord_jax.search.temperature import ladder
 
 from ecord_jax.env import reset
 from ecord_jax.graphs.arrays import GraphArrays
@@ -20,6 +19,7 @@ from ecord_jax.learning.config import TrainConfig
 from ecord_jax.networks.agent import Agent, encode, initial_hidden
 from ecord_jax.networks.softmax import SoftmaxConfig
 from ecord_jax.search.rollout import Carry, rollout
+from ecord_jax.search.temperature import ladder
 
 __all__ = ["Score", "Validation", "best_cuts", "make_validation", "score"]
 
