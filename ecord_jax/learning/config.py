@@ -49,6 +49,8 @@ class TrainConfig:
         loss: `huber` (as the published code) or `squared` (open).
         loss_steps: `last`: on the step of the transition only (as the published code); `all`: on
             every replayed step (open).
+        averaged: whether the agent that is validated and kept has the target network's parameters,
+            a moving average of the learned ones (open; the paper does not say).
         validate_every: updates between validations.
         validation_graphs: graphs generated for validation.
         validation_trajectories: trajectories a graph, at the temperatures of `network`.
@@ -81,6 +83,7 @@ class TrainConfig:
     size_baseline: bool = False
     loss: Loss = "huber"
     loss_steps: LossSteps = "last"
+    averaged: bool = False
     validate_every: int = 200
     validation_graphs: int = 64
     validation_trajectories: int = 8

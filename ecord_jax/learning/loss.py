@@ -5,7 +5,7 @@ Shape letters: K replayed steps (k_BPTT), S steps of return, B windows, N vertic
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,15 +17,29 @@ from ecord_jax.learning.replay import Window
 from ecord_jax.networks.agent import Agent
 from ecord_jax.search.rollout import rollout
 
-__all__ = ["batch_loss", "munchausen_terms", "returns", "window_loss"]
+__all__ = ["Terms", "batch_loss", "munchausen_terms", "returns", "window_loss"]
 
 _UNUSED_KEY = 0  # replayed actions are given: nothing is drawn
 
 
+class Terms(NamedTuple):
+    """What the target network's Q-values of a state add to a return.
+
+    Attributes:
+        bonus: Munchausen's alpha max(tau ln pi(a), l0) for the action taken there.
+        entropy: -max(tau ln pi(a), l0), the entropy bonus of a state inside the return.
+        value: the soft value E_pi[Q - tau ln pi] = tau ln sum exp(Q / tau), with which it ends.
+    """
+
+    bonus: jax.Array
+    entropy: jax.Array
+    value: jax.Array
+
+
 def munchausen_terms(
     q: jax.Array, action: jax.Array, *, config: TrainConfig, num_vertices: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """What the target network's Q-values of a state add to the return.
+) -> Terms:
+    """The terms of one state; with `size_baseline` tau ln |V| is taken off entropy and value.
 
     Args:
         q: float32 [N], -inf for padding.
@@ -34,28 +48,27 @@ def munchausen_terms(
         num_vertices: |V|.
 
     Returns:
-        The bonus alpha max(tau ln pi(a), l0), and the soft value
-        E_pi[Q - tau ln pi] = tau ln sum exp(Q / tau). Plain DQN: 0 and max Q.
+        The terms; for plain DQN 0, 0 and max Q.
     """
     if config.algorithm == "dqn":
-        return jnp.zeros(()), jnp.max(q)
+        return Terms(jnp.zeros(()), jnp.zeros(()), jnp.max(q))
     tau = config.temperature
     value = tau * jax.nn.logsumexp(q / tau)
-    bonus = config.munchausen * jnp.clip(q[action] - value, config.munchausen_clip, 0.0)
-    if config.size_baseline:
-        value = value - tau * jnp.log(num_vertices)
-    return bonus, value
+    log_policy = jnp.clip(q[action] - value, config.munchausen_clip, 0.0)
+    baseline = tau * jnp.log(num_vertices) if config.size_baseline else 0.0
+    return Terms(config.munchausen * log_policy, -log_policy - baseline, value - baseline)
 
 
-def returns(
-    reward: jax.Array, bonus: jax.Array, value: jax.Array, alive: jax.Array, *, config: TrainConfig
-) -> jax.Array:
+def returns(reward: jax.Array, terms: Terms, alive: jax.Array, *, config: TrainConfig) -> jax.Array:
     """S-step targets of the first K + 1 steps.
+
+    The first step counts its reward and bonus. Later ones also count their entropy, as the soft
+    value at the end does: without it a random action in the window would be held against the
+    actions before it. For S = 1 this is the paper's target.
 
     Args:
         reward: float32 [K + S + 1].
-        bonus: float32 [K + S + 1], of the actions.
-        value: float32 [K + S + 1], of the states before them.
+        terms: leaves float32 [K + S + 1], of the states before the actions.
         alive: bool [K + S + 1], whether the episode still runs then.
         config: `n_step` S and discount.
 
@@ -65,9 +78,9 @@ def returns(
     length = reward.shape[0] - config.n_step
     target = jnp.zeros(length)
     for i in range(config.n_step):
-        gained = jnp.where(alive, reward + bonus, 0.0)[i : i + length]
-        target = target + config.discount**i * gained
-    last = jnp.where(alive, value, 0.0)[config.n_step :]
+        gained = reward + terms.bonus + (terms.entropy if i else 0.0)
+        target = target + config.discount**i * jnp.where(alive, gained, 0.0)[i : i + length]
+    last = jnp.where(alive, terms.value, 0.0)[config.n_step :]
     return target + config.discount**config.n_step * last
 
 
@@ -107,8 +120,7 @@ def window_loss(
         ),
     )
     alive = window.start.state.step + jnp.arange(config.window + 1) < config.episode_length
-    bonus, value = judged.extra
-    wanted = returns(judged.reward, bonus, value, alive, config=config)
+    wanted = returns(judged.reward, judged.extra, alive, config=config)
     return _masked_loss(taken, jax.lax.stop_gradient(wanted), window.learned, config)
 
 

@@ -124,13 +124,14 @@ def _start(config: TrainConfig, checkpoints: Checkpoints | None) -> _Run:
 
 def _validate(config: TrainConfig, run: _Run, validation: Validation, log: MetricsLog) -> None:
     """Scores the agent and keeps it if it is the best so far."""
-    found = score(config, run.state.agent, validation)
+    params = run.state.target_params if config.averaged else run.state.agent.params
+    found = score(config, dataclasses.replace(run.state.agent, params=params), validation)
     values = {"validation_best": found.best, "validation_mean": found.mean}
     log.write(run.updates, run.seconds, values)
     if found > run.best:
         run.best, run.best_update = found, run.updates
         # The state is donated to the next update: keep a copy.
-        run.best_params = jax.tree.map(lambda x: x.copy(), run.state.agent.params)
+        run.best_params = jax.tree.map(lambda x: x.copy(), params)
 
 
 def _save_best(config: TrainConfig, run: _Run, folder: Path, command: str) -> None:

@@ -17,19 +17,20 @@ PRESETS = {
     # The default of `solve`: sizes and densities vary, values do not shrink with |V|.
     "mixture": TrainConfig(
         network=EcordConfig(
-            scaling="scale_free", rnn="none", value_width=64, temperatures=(0.001, 0.01)
+            scaling="scale_free", rnn="none", value_width=64, temperatures=(0.002, 0.02)
         ),
         graphs=GraphDistribution("mixture", 200, signs="either"),
-        num_updates=3000,
+        num_updates=2500,
         bptt=0,
         n_step=5,
         continued=0.85,
         discount=0.95,
         size_baseline=True,
         final_learning_rate=1e-5,
-        validate_every=500,
+        averaged=True,
+        validate_every=250,
         validation_trajectories=4,
-        validation_factor=4,
+        validation_factor=8,
     ),
     # Seconds, for tests.
     "smoke": TrainConfig(

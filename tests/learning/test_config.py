@@ -129,6 +129,22 @@ def training(config):
     return seen
 
 
+def keeping(config):
+    """Which parameters the trainer validates and keeps."""
+    agent = Agent({"w": jnp.zeros(())}, config.network)
+    state = mock.MagicMock(agent=agent, target_params={"w": jnp.ones(())})
+    run = trainer._Run(state, best_params={})
+    with pytest.MonkeyPatch.context() as patch:
+        judge = lambda config, agent, validation: validation_score(agent)  # noqa: E731
+        patch.setattr(trainer, "score", judge)
+        trainer._validate(config, run, None, mock.MagicMock())
+    return [float(run.best_params["w"]), run.best.mean]
+
+
+def validation_score(agent):
+    return validation.Score(1.0, float(agent.params["w"]))
+
+
 # What each field is set to, and where that is seen.
 CHANGES = {
     "network": (dataclasses.replace(BASE.network, hidden=9), shapes),
@@ -156,6 +172,7 @@ CHANGES = {
     "size_baseline": (True, losing),
     "loss": ("squared", losing),
     "loss_steps": ("all", losing),
+    "averaged": (True, keeping),
     "validate_every": (3, training),
     "validation_graphs": (3, validating),
     "validation_trajectories": (3, validating),

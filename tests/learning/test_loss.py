@@ -15,7 +15,7 @@ from ecord_jax.env.maxcut import NEVER
 from ecord_jax.graphs.arrays import from_dense
 from ecord_jax.graphs.generators import GraphDistribution
 from ecord_jax.learning.config import TrainConfig
-from ecord_jax.learning.loss import batch_loss, munchausen_terms, returns
+from ecord_jax.learning.loss import Terms, batch_loss, munchausen_terms, returns
 from ecord_jax.learning.replay import Transition, cut_window
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.search.rollout import Carry
@@ -206,10 +206,14 @@ def target_of(config, q, at):
                 value -= tau * math.log(N) if config.size_baseline else 0
             target += config.discount**i * value
         else:
-            bonus = 0.0
+            gained = steps[t].reward
             if config.algorithm == "mdqn":
-                bonus = max(log_policy(t)[steps[t].action], config.munchausen_clip)
-            target += config.discount**i * (steps[t].reward + config.munchausen * bonus)
+                clipped = max(log_policy(t)[steps[t].action], config.munchausen_clip)
+                gained += config.munchausen * clipped
+                if i > 0:  # the entropy of a state inside the return
+                    gained -= clipped
+                    gained -= tau * math.log(N) if config.size_baseline else 0
+            target += config.discount**i * gained
     return target
 
 
@@ -366,46 +370,51 @@ def test_munchausen_terms_by_hand():
     """Two vertices with Q / tau = 0 and ln 3: policy 1/4, 3/4; logsumexp ln 4."""
     q = [0.0, 0.5 * math.log(3)]
     soft = 0.5 * math.log(4)
-    assert terms(q, 1) == pytest.approx([0.9 * 0.5 * math.log(3 / 4), soft], rel=1e-5)
-    assert terms(q, 0) == pytest.approx([0.9 * 0.5 * math.log(1 / 4), soft], rel=1e-5)
+    for action, policy in enumerate((1 / 4, 3 / 4)):
+        log_policy = 0.5 * math.log(policy)
+        expected = [0.9 * log_policy, -log_policy, soft]
+        assert terms(q, action) == pytest.approx(expected, rel=1e-5)
     # The soft value is the mean of Q - tau ln pi.
     mean = 3 / 4 * (q[1] - 0.5 * math.log(3 / 4)) + 1 / 4 * (0 - 0.5 * math.log(1 / 4))
     assert soft == pytest.approx(mean)
     # tau ln pi(0) = -0.69 is clipped before alpha is applied.
-    assert terms(q, 0, munchausen_clip=-0.5)[0] == pytest.approx(0.9 * -0.5)
+    assert terms(q, 0, munchausen_clip=-0.5)[:2] == pytest.approx([0.9 * -0.5, 0.5])
     assert terms(q, 0, munchausen=0.0)[0] == 0
     # The entropy of two equal vertices, tau ln 2, counts as nothing.
-    assert terms([0.3, 0.3], 0, size_baseline=True)[1] == pytest.approx(0.3)
-    assert terms([0.3, 0.3], 0)[1] == pytest.approx(0.3 + 0.5 * math.log(2))
+    assert terms([0.3, 0.3], 0, size_baseline=True)[1:] == pytest.approx([0, 0.3], abs=1e-6)
+    uncounted = 0.5 * math.log(2)
+    assert terms([0.3, 0.3], 0)[1:] == pytest.approx([uncounted, 0.3 + uncounted])
 
 
 def test_plain_dqn_has_no_terms_by_hand():
-    assert terms([0.1, 0.4, 0.2], 0, algorithm="dqn", size_baseline=True) == pytest.approx([0, 0.4])
+    found = terms([0.1, 0.4, 0.2], 0, algorithm="dqn", size_baseline=True)
+    assert found == pytest.approx([0, 0, 0.4])
 
 
 def test_munchausen_terms_ignore_padding_and_stay_finite():
     with_padding = terms([0.0, 0.2, -np.inf], 1)
     assert with_padding == pytest.approx(terms([0.0, 0.2], 1))
-    bonus, value = terms([0.0, 100.0], 0, temperature=1e-3)
-    assert (bonus, value) == (pytest.approx(-0.9), pytest.approx(100))
+    assert terms([0.0, 100.0], 0, temperature=1e-3) == pytest.approx([-0.9, 1, 100])
 
 
 def returns_of(alive, n_step):
-    """Rewards 1, 2, 4, ..; bonuses -.1, -.2, ..; values 10, 20, .. and discount 1/2."""
+    """Rewards 1, 2, 4, ..; bonuses -.1, -.2, ..; entropies .01, .02, ..; values 10, 20, .. and
+    discount 1/2."""
     size = len(alive)
     config = dataclasses.replace(CONFIG, discount=0.5, n_step=n_step)
     reward, bonus = 2.0 ** jnp.arange(size), -0.1 * jnp.arange(1, size + 1)
     value = 10.0 * jnp.arange(1, size + 1)
-    return returns(reward, bonus, value, jnp.array(alive), config=config).tolist()
+    terms = Terms(bonus, -0.1 * bonus, value)
+    return returns(reward, terms, jnp.array(alive), config=config).tolist()
 
 
 def test_returns_by_hand():
     assert returns_of([True] * 4, 1) == pytest.approx([0.9 + 10, 1.8 + 15, 3.7 + 20])
-    assert returns_of([True] * 4, 3) == pytest.approx([0.9 + 1.8 / 2 + 3.7 / 4 + 40 / 8])
+    assert returns_of([True] * 4, 3) == pytest.approx([0.9 + 1.82 / 2 + 3.73 / 4 + 40 / 8])
 
 
 def test_returns_end_with_the_episode_by_hand():
     # The episode's last step is the second: its state is the last that counts.
     assert returns_of([True, True, False, False], 1) == pytest.approx([0.9 + 10, 1.8, 0])
-    assert returns_of([True, True, False, False], 2) == pytest.approx([0.9 + 1.8 / 2, 1.8])
+    assert returns_of([True, True, False, False], 2) == pytest.approx([0.9 + 1.82 / 2, 1.8])
     assert returns_of([True, False, False, False], 3) == pytest.approx([0.9])
