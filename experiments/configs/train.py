@@ -1,6 +1,7 @@
 """Presets of `experiments/train.py`: `--config=experiments/configs/train.py:NAME`."""
 
 import dataclasses
+import sys
 
 from ml_collections import ConfigDict
 
@@ -51,5 +52,7 @@ PRESETS = {
 def get_config(name: str = "er40") -> ConfigDict:
     """The preset's fields, each of which can be overridden on the command line."""
     if name not in PRESETS:
-        raise ValueError(f"no preset {name!r}: there are {', '.join(sorted(PRESETS))}")
+        # An exception would be wrapped in its traceback by ml_collections.
+        print(f"no preset {name!r}: there are {', '.join(sorted(PRESETS))}", file=sys.stderr)
+        raise SystemExit(2)
     return ConfigDict(dataclasses.asdict(PRESETS[name]))
