@@ -1,0 +1,70 @@
+"""Loops over arrays that run in plain Python or compiled by numba, from one source.
+
+Such a loop is a function of one NamedTuple of arrays and integers, whose arrays it changes. It and
+the functions of its module that it calls index, compare and count, and know nothing of numba. Below
+some size it runs as it is, on lists, and is done before a compiler would have been imported.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+__all__ = ["run_loop"]
+
+# Where plain Python takes about as long as importing numba and what it keeps on disk.
+MOST_PLAIN = 50_000
+
+_State = TypeVar("_State", bound=tuple[Any, ...])
+
+
+def run_loop(loop: Callable[[Any], None], state: _State, size: int) -> _State:
+    """Runs a loop in the way that is faster for its size.
+
+    Args:
+      loop: a function of a module; what it calls is of the same module.
+      state: its argument, a NamedTuple of arrays, which may be changed, and integers.
+      size: about how many elements it goes over.
+
+    Returns:
+      The state as the loop leaves it.
+    """
+    if size > MOST_PLAIN:
+        _compile(loop)(state)
+        return state
+    lists = [field.tolist() if isinstance(field, np.ndarray) else field for field in state]
+    loop(type(state)(*lists))
+    pairs = zip(lists, state, strict=True)
+    fields = [np.array(new, old.dtype) if isinstance(new, list) else new for new, old in pairs]
+    return type(state)(*fields)
+
+
+@functools.cache
+def _compile(loop: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Gives the loop as numba compiles it, at its first call with arrays of some types.
+
+    The result is kept on disk only where NUMBA_CACHE_DIR says where, since numba would put it among
+    the sources. Other threads go on while the loop runs.
+    """
+    import numba
+
+    _make_callable(inspect.getmodule(loop))
+    folder = getattr(numba.config, "CACHE_DIR", "")
+    return numba.njit(nogil=True, cache=bool(folder) and os.access(folder, os.W_OK))(loop)
+
+
+@functools.cache
+def _make_callable(module: types.ModuleType | None) -> None:
+    """Lets compiled code call the functions of a module, which stay what they are for Python."""
+    from numba.extending import register_jitable
+
+    for _, function in inspect.getmembers(module, inspect.isfunction):
+        if inspect.getmodule(function) is module:
+            # C calls none of them: a tenth less to compile.
+            register_jitable(no_cfunc_wrapper=True)(function)
