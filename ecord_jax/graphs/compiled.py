@@ -36,7 +36,11 @@ def run_loop(loop: Callable[[Any], None], state: _State, size: int) -> _State:
       The state as the loop leaves it.
     """
     if size > MOST_PLAIN:
-        _compile(loop)(state)
+        function = _compile(loop)
+        try:
+            function(state)
+        except OSError:  # the disk is full: what was compiled is in memory all the same
+            function(state)
         return state
     lists = [field.tolist() if isinstance(field, np.ndarray) else field for field in state]
     loop(type(state)(*lists))

@@ -72,7 +72,19 @@ class Reduction:
     constant: int | float
     vertices: np.ndarray
     fired: dict[str, int]
-    _steps: tuple[_Step, ...]
+    _steps: tuple[_Step, ...] = ()
+
+    @classmethod
+    def unchanged(cls, graph: Graph) -> Reduction:
+        """The reduction that leaves a graph as it is."""
+        return cls(graph, graph, 1, 0, np.arange(graph.num_vertices), {})
+
+    @property
+    def bound(self) -> int | float:
+        """No cut of `source` is above it: for integer weights what positive edges are left for."""
+        if isinstance(self.constant, float):  # rounded, which may be down
+            return self.source.positive_weight
+        return self.constant + int(self.graph.positive_weight) // self.scale
 
     @property
     def optimal(self) -> bool:
