@@ -2,9 +2,12 @@
 
 Two blocks (biconnected components) share one vertex at most, and turning over all labels of a block
 changes no cut within it. So each block may have labels of its own: turned over where that is
-needed, they agree at the vertices that are shared. A part is balanced if labels cut all of its
-positive edges and none of its negative ones; a forest is, and a bipartite graph without negative
-weights. No other labels of it are better. Shapes: N vertices, E edges, K blocks.
+needed, they agree at the vertices that are shared.
+
+A part is balanced if labels satisfy all of its edges: they cut the positive ones and no negative
+one. A forest is, and a bipartite graph without negative weights. No labels of it are better. A part
+with one cycle is balanced, too, or its best labels satisfy all but the lightest edge of the cycle.
+Shapes: N vertices, E edges, K blocks.
 """
 
 from __future__ import annotations
@@ -50,12 +53,12 @@ class Split(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Which vertices lie in balanced parts.
+    """Which vertices lie in parts that are balanced or have one cycle.
 
     Attributes:
       kept: int64 [N'], the others.
       labels: int8 [N], best ones of the vertices that do.
-      num_parts: the number of balanced parts.
+      num_parts: the number of such parts.
     """
 
     kept: np.ndarray
@@ -94,7 +97,7 @@ def split(problem: Problem) -> tuple[Problem, Split]:
 
 
 def settle(problem: Problem) -> tuple[Problem, Settled]:
-    """Labels the connected components that are balanced, and takes them away.
+    """Labels the connected components that are balanced or have one cycle, and takes them away.
 
     Args:
       problem: any graph.
@@ -102,6 +105,23 @@ def settle(problem: Problem) -> tuple[Problem, Settled]:
     Returns:
       The other components, and how to undo it.
     """
+    size, low = problem.num_vertices, problem.edges[:, 0]
+    labels, component = _satisfy(problem)
+    with_one_cycle = (labels < 0) & _have_one_cycle(component, low)
+    if with_one_cycle.any():
+        rows = np.flatnonzero(with_one_cycle[low])
+        rows = rows[_heaviest_forest(size, problem.edges[rows], problem.weights[rows])]
+        again, _ = _satisfy(Problem(size, problem.edges[rows], problem.weights[rows]))
+        labels[with_one_cycle] = again[with_one_cycle]
+    kept, alive = np.flatnonzero(labels < 0), labels[low] < 0
+    number = np.cumsum(labels < 0) - 1
+    rest = Problem(len(kept), number[problem.edges[alive]], problem.weights[alive])
+    return rest, Settled(kept, labels, len(np.unique(component[labels >= 0])))
+
+
+def _satisfy(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Gives labels int8 [N] that satisfy all edges, -1 in the components where none do, and a
+    number [N] of each vertex's component."""
     import scipy.sparse
     from scipy.sparse.csgraph import connected_components
 
@@ -115,15 +135,31 @@ def settle(problem: Problem) -> tuple[Problem, Settled]:
     )
     values = np.ones(2 * len(low), np.int8)
     doubled = scipy.sparse.coo_array((values, ends), shape=(2 * size, 2 * size))
-    halves = connected_components(doubled, directed=False)[1].reshape(2, size)
-    balanced = halves[0] != halves[1]
-    kept = np.flatnonzero(~balanced)
-    number = np.cumsum(~balanced) - 1
-    alive = ~balanced[low]
-    labels = (halves[0] > halves[1]).astype(np.int8)
-    num_parts = len(np.unique(halves[:, balanced])) // 2
-    rest = Problem(len(kept), number[problem.edges[alive]], problem.weights[alive])
-    return rest, Settled(kept, labels, num_parts)
+    one, other = connected_components(doubled, directed=False)[1].reshape(2, size)
+    labels = np.where(one == other, -1, one > other).astype(np.int8)
+    return labels, np.minimum(one, other)
+
+
+def _have_one_cycle(component: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Says of each vertex whether its component has as many edges as vertices."""
+    vertices, edges = (
+        np.bincount(numbers, minlength=2 * len(component))
+        for numbers in (component, component[owners])
+    )
+    return (vertices == edges)[component]
+
+
+def _heaviest_forest(size: int, edges: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Numbers of the edges of a spanning forest of the largest magnitudes."""
+    import scipy.sparse
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    # By their ranks, the heaviest first: these are exact as float64, which large integers are not.
+    order = np.argsort(np.minimum(weights, -weights), kind="stable")
+    ranks = np.empty(len(order))
+    ranks[order] = np.arange(1, len(order) + 1)
+    matrix = scipy.sparse.coo_array((ranks, (edges[:, 0], edges[:, 1])), shape=(size, size))
+    return order[minimum_spanning_tree(matrix.tocsr()).data.astype(np.int64) - 1]
 
 
 def _copying(attached: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@
     labels = reduction.lift(search(reduction.graph))
 
 Vertices are taken away by exact rules, to a fixpoint (`ecord_jax.graphs.shrink`); what is left is
-cut into its blocks, and those that labels can satisfy altogether are labelled at once
+cut into its blocks, and those that are balanced or have one cycle are labelled at once
 (`ecord_jax.graphs.blocks`). Shapes: N vertices of the graph, K of the reduced one.
 """
 
@@ -159,8 +159,8 @@ def presolve(graph: Graph) -> Reduction:
     """Reduces a graph as far as exact rules go, in time about linear in its edges.
 
     Args:
-      graph: the graph. If the magnitudes of its integer weights sum to 2^62 or more, only what
-        can be satisfied altogether is taken away.
+      graph: the graph. If the magnitudes of its integer weights sum to 2^62 or more, only
+        components that are balanced or have one cycle are taken away.
 
     Returns:
       The reduced graph and the way back.
@@ -176,7 +176,7 @@ def presolve(graph: Graph) -> Reduction:
     kept = np.flatnonzero(graph.weights)
     problem = Problem(graph.num_vertices, graph.edges[kept], graph.weights[kept])
     scaled, exponent = _scale(problem.weights)
-    # What is satisfied altogether needs no rule, and no compiler for the rules.
+    # Forests, cycles and bipartite graphs need no rule, and no compiler for the rules.
     problem, settled = settle(problem._replace(weights=scaled))
     steps: list[_Step] = [settled]
     fired = dict.fromkeys((*RULES, "split", "balanced"), 0)

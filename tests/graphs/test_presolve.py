@@ -195,20 +195,23 @@ def test_larger_graphs_of_all_kinds():
 # Five vertices, degree 4, all weights of one size: nothing but twins could be reduced, and there
 # are none.
 STUBBORN = clique([1] * 10)
+# Two triangles with a common edge: the smallest graph that needs the loop.
+DIAMOND = [(0, 1, 1), (0, 2, 1), (1, 2, 1), (0, 3, 1), (1, 3, 1)]
 
 
 @pytest.mark.parametrize(
     ("rows", "rule"),
     [
-        ([(0, 1, 1), (1, 2, 1), (0, 2, 1)], "isolated"),
-        ([(0, 1, 1), (1, 2, 2), (0, 2, 3)], "degree 1"),
-        ([(0, 1, 1), (1, 2, 1), (0, 2, 1)], "degree 2"),
-        ([(0, 1, 1), (1, 2, 1), (0, 2, 1)], "parallel"),
+        (DIAMOND, "isolated"),
+        (DIAMOND, "degree 1"),
+        (DIAMOND, "degree 2"),
+        (DIAMOND, "parallel"),
         (clique([1] * 6, range(4)), "star-triangle"),
         ([*STUBBORN[1:], (0, 1, 9)], "heavy edge"),
         (clique([-1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), "twins"),
         ([*STUBBORN, *clique([1] * 10, [4, 5, 6, 7, 8])], "split"),
         ([*STUBBORN, (9, 10, -5)], "balanced"),
+        ([*STUBBORN, (9, 10, -5), (10, 11, 4), (9, 11, 3), (11, 12, 1)], "balanced"),
     ],
 )
 def test_each_rule_is_used(rows, rule):
@@ -331,7 +334,7 @@ def test_weights_of_zero_are_no_edges():
 
 
 @pytest.mark.usefixtures("_no_compiler")
-@pytest.mark.parametrize("kind", ["star", "path", "signed bipartite"])
+@pytest.mark.parametrize("kind", ["star", "path", "odd cycle", "signed bipartite"])
 def test_a_million_that_labels_satisfy_are_done_at_once(kind):
     count, rng = 10**6, np.random.default_rng(0)
     if kind == "star":
@@ -340,6 +343,10 @@ def test_a_million_that_labels_satisfy_are_done_at_once(kind):
     elif kind == "path":
         edges = np.stack([np.arange(count), np.arange(1, count + 1)], axis=1)
         weights = rng.choice([-1, 1], count)
+    elif kind == "odd cycle":
+        edges = np.stack([np.arange(count + 1), np.roll(np.arange(count + 1), 1)], axis=1)
+        weights = rng.integers(2, 10**9, count + 1)
+        weights[17] = 1
     else:
         edges = np.unique(np.sort(rng.integers(0, count // 4, (count, 2))), axis=0)
         edges = edges[edges[:, 0] < edges[:, 1]]
@@ -348,7 +355,8 @@ def test_a_million_that_labels_satisfy_are_done_at_once(kind):
     graph = Graph.from_edges(edges, weights)
     reduction = presolve(graph)
     assert reduction.optimal
-    assert reduction.constant == graph.positive_weight == graph.cut(reduction.lift([]))
+    best = graph.positive_weight - (kind == "odd cycle")
+    assert reduction.constant == best == graph.cut(reduction.lift([]))
 
 
 def test_halves_make_a_scale():
@@ -396,9 +404,11 @@ def test_large_integers(size):
 
 
 def test_weights_too_large_for_the_rules_may_be_balanced():
-    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)], [2 * HUGE - 1, -2 * HUGE, 2 * HUGE - 1])
-    assert presolve(graph).optimal
-    assert presolve(graph).constant == 2 * (2 * HUGE - 1)
+    weights = [2 * HUGE - 1, -2 * HUGE, 2 * HUGE - 2]
+    for last in ([], [(0, 3)]):  # a path, and a cycle that loses no more than its last edge
+        graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), *last], weights + [1] * len(last))
+        assert presolve(graph).optimal
+        assert presolve(graph).constant == 4 * HUGE - 3
 
 
 def test_floats_that_sum_to_infinity_are_left_alone():
@@ -487,11 +497,15 @@ def test_nothing_is_lost_by_the_compiled_loop():
         check(Graph.from_edges(pairs, rng.integers(-2, 3, len(pairs)), size))
 
 
-def test_an_odd_cycle_of_a_million():
-    count = 10**6 + 1
-    edges = np.stack([np.arange(count), (np.arange(count) + 1) % count], axis=1)
-    reduction = presolve(Graph.from_edges(edges))
-    assert (reduction.optimal, reduction.constant) == (True, count - 1)
+def test_a_ladder_of_a_million():
+    """A chain of rules as long as the graph."""
+    i = 2 * np.arange(500_000)
+    rails = np.concatenate([np.stack([i, i + 2], 1), np.stack([i + 1, i + 3], 1)])
+    steps = np.stack([np.append(i, 10**6), np.append(i + 1, 10**6 + 1)], axis=1)
+    weights = np.append(-np.ones(len(rails), int), np.arange(1, len(steps) + 1) % 2 * 2 - 1)
+    reduction = presolve(Graph.from_edges(np.concatenate([rails, steps]), weights))
+    # Rungs of both signs in turn, the first and the last one positive: to cut them all gains 1.
+    assert (reduction.optimal, reduction.constant) == (True, 1)
 
 
 @pytest.mark.slow
@@ -538,7 +552,8 @@ def test_sizes_of_gset(name, vertices, edges, shared):
 def test_small_graphs_import_no_compiler():
     program = (
         "import sys; from ecord_jax.graphs import Graph; from ecord_jax.graphs.presolve import *\n"
-        "presolve(Graph.from_edges([(0, 1), (1, 2), (0, 2)])); assert 'numba' not in sys.modules"
+        "presolve(Graph.from_edges([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)]))\n"
+        "assert 'numba' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 
@@ -558,7 +573,7 @@ def test_a_full_disk_does_no_harm(monkeypatch):
 
     monkeypatch.setattr(compiled, "MOST_PLAIN", 0)
     monkeypatch.setattr(compiled, "_compile", compile_but_do_not_keep)
-    assert presolve(make([(0, 1, 1), (1, 2, 1), (0, 2, 1)])).constant == 2
+    assert presolve(make(DIAMOND)).constant == 4
     assert len(calls) > 1
 
 
@@ -567,12 +582,12 @@ def test_compiled_code_is_kept_where_the_environment_says(tmp_path):
     program = (
         "from ecord_jax.graphs import Graph, compiled; from ecord_jax.graphs.presolve import *\n"
         "compiled.MOST_PLAIN = 0\n"
-        "print(presolve(Graph.from_edges([(0, 1), (1, 2), (0, 2)])).constant)"
+        "print(presolve(Graph.from_edges([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)])).constant)"
     )
     for _ in range(2):
         run = [sys.executable, "-c", program]
         done = subprocess.run(
             run, check=True, capture_output=True, env={"NUMBA_CACHE_DIR": str(tmp_path)}
         )
-        assert done.stdout == b"2\n"
+        assert done.stdout == b"4\n"
         assert list(tmp_path.rglob("shrink.*.nbc"))
