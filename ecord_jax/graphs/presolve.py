@@ -77,12 +77,13 @@ class Reduction:
     @classmethod
     def unchanged(cls, graph: Graph) -> Reduction:
         """The reduction that leaves a graph as it is."""
-        return cls(graph, graph, 1, 0, np.arange(graph.num_vertices), {})
+        nothing = graph.cut(np.zeros(graph.num_vertices, np.int8))
+        return cls(graph, graph, 1, nothing, np.arange(graph.num_vertices), {})
 
     @property
     def bound(self) -> int | float:
         """No cut of `source` is above it: for integer weights what positive edges are left for."""
-        if isinstance(self.constant, float):  # rounded, which may be down
+        if self.source.weights.dtype.kind == "f":  # a constant may have been rounded down
             return self.source.positive_weight
         return self.constant + int(self.graph.positive_weight) // self.scale
 

@@ -451,11 +451,13 @@ def test_a_chain_of_blocks_agrees_at_every_link():
         assert graph.cut(reduction.lift(labels)) == reduction.graph.cut(labels)
 
 
-def test_the_reduction_that_changes_nothing():
-    graph = make([(0, 1, 2), (1, 2, 3)])
+@pytest.mark.parametrize("weight", [2, 2.75])
+def test_the_reduction_that_changes_nothing(weight):
+    graph = make([(0, 1, weight), (1, 2, 3)])
     reduction = Reduction.unchanged(graph)
     assert reduction.graph is graph
-    assert (reduction.constant, reduction.bound, reduction.optimal) == (0, 5, False)
+    assert (reduction.constant, reduction.bound, reduction.optimal) == (0, weight + 3, False)
+    assert type(reduction.constant) is type(weight)
     assert reduction.lift([0, 1, 1]).tolist() == [0, 1, 1]
     assert reduction.vertices.tolist() == [0, 1, 2]
 
