@@ -1,11 +1,13 @@
 """All pure functions of the package, for research: they compose under `jit`, `vmap` and `grad`.
 
 Network functions take an `Agent` first; environment functions take `scaling` as a keyword.
-Randomness comes from the keys that are passed.
+Randomness comes from the keys that are passed. Those of learning need the extra `experiments` and
+are in `ecord_jax.learning`: `update`, `loss`, `replay`.
 """
 
-from ecord_jax.env import Observation, State, observe, reset, step
+from ecord_jax.env import Observation, State, observe, observe_global, reset, step
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays, to_batch
+from ecord_jax.graphs.generators import GraphDistribution, sample_graph
 from ecord_jax.networks.agent import (
     Agent,
     encode,
@@ -16,6 +18,7 @@ from ecord_jax.networks.agent import (
 )
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.softmax import SoftmaxConfig
+from ecord_jax.search.chunk import Found, Search, Trajectory, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, Record, flipped_labels, rollout
 from ecord_jax.search.sampling import sample_softmax
 
@@ -23,21 +26,29 @@ __all__ = [
     "Agent",
     "Carry",
     "EcordConfig",
+    "Found",
     "GraphArrays",
+    "GraphDistribution",
     "Observation",
     "Record",
+    "Search",
     "SoftmaxConfig",
     "State",
+    "Trajectory",
     "encode",
     "flipped_labels",
     "init_agent",
     "initial_hidden",
     "observe",
+    "observe_global",
     "q_values",
     "remember",
     "reset",
     "rollout",
+    "sample_graph",
     "sample_softmax",
+    "search_chunk",
+    "start_search",
     "step",
     "to_arrays",
     "to_batch",

@@ -27,10 +27,11 @@ def describe_run(path: Path, config: dict[str, Any], command: str) -> None:
 
 
 def _commit() -> str:
-    """The commit of the source tree, or "unknown" outside of one."""
+    """The source tree's commit, "-dirty" after it if files differ; "unknown" outside of one."""
     try:
         found = subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"],
+            ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+            cwd=Path(__file__).parent,
             capture_output=True,
             text=True,
             check=True,
