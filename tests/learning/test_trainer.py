@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,24 +11,13 @@ import safetensors.numpy
 
 from ecord_jax.agents import load_agent
 from ecord_jax.errors import AgentError, OptionError
-from ecord_jax.graphs.generators import GraphDistribution
 from ecord_jax.learning import trainer
 from ecord_jax.learning.config import TrainConfig
 from ecord_jax.learning.log import MetricsLog
 from ecord_jax.networks.config import EcordConfig
 
-CONFIG = TrainConfig(
-    network=EcordConfig(hidden=16, value_width=8),
-    graphs=GraphDistribution("er", 12, edge_probability=0.4),
-    num_updates=40,
-    num_graphs=4,
-    batch_size=8,
-    buffer_size=256,
-    bptt=3,
-    validate_every=20,
-    validation_graphs=4,
-    validation_trajectories=4,
-)
+ROOT = Path(__file__).parents[2]
+CONFIG = runpy.run_path(str(ROOT / "experiments" / "configs" / "train.py"))["PRESETS"]["smoke"]
 
 
 def metrics(folder):
