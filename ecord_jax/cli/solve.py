@@ -66,6 +66,9 @@ _OUT = flags.DEFINE_string(
 _PLOT = flags.DEFINE_string(
     "plot", None, "File for a picture (PNG) of the best cut against time.", flag_values=_FLAGS
 )
+_PRESOLVE = flags.DEFINE_boolean(
+    "presolve", True, "Make the graph smaller by exact rules first.", flag_values=_FLAGS
+)
 _JSON = flags.DEFINE_boolean(
     "json", False, "Print one JSON object, as the last line.", flag_values=_FLAGS
 )
@@ -79,6 +82,7 @@ def main(argv: Sequence[str]) -> int:
     limit = _parse_time_limit(_TIME_LIMIT.value)
     temperature = _parse_temperature(_TEMPERATURE.value)
     _check_outputs(path)
+    _keep_compiled_loops()
     before = time.monotonic()
     graph = read_graph(path)
     read_seconds = time.monotonic() - before
@@ -134,15 +138,14 @@ def _solve(graph: Graph, temperature: Any, limit: float | None) -> SolveResult:
             trajectories=_TRAJECTORIES.value,
             temperature=temperature,
             key=jax.random.key(_SEED.value),
+            presolve=_PRESOLVE.value,
             callback=on_progress,
         )
 
 
 def _print_result(graph: Graph, result: SolveResult) -> None:
     """Prints the JSON object, or a few lines for people."""
-    seconds = {
-        name: round(result.seconds[name], 3) for name in ("read", "compile", "search", "total")
-    }
+    seconds = {name: round(value, 3) for name, value in result.seconds.items()}
     if _JSON.value:
         fields = {
             "cut": result.cut,
@@ -154,11 +157,19 @@ def _print_result(graph: Graph, result: SolveResult) -> None:
             "agent": result.agent,
             "seconds": seconds,
             "stopped_by": result.stopped_by,
+            "presolve": result.reduction
+            and {
+                "vertices": result.reduction.graph.num_vertices,
+                "edges": result.reduction.graph.num_edges,
+                "seconds": seconds["presolve"],
+            },
         }
         print(json.dumps(fields), flush=True)
         return
     print(f"cut: {result.cut}")
     print(f"graph: {graph.num_vertices} vertices, {graph.num_edges} edges")
+    if result.reduction is not None:
+        print(f"presolve: {result.reduction.summary}")
     print(f"search: {result.agent}, {result.trajectories} trajectories of {result.steps} steps")
     times = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
     print(f"seconds: {times}; stopped by {result.stopped_by}", flush=True)
@@ -194,6 +205,14 @@ def _check_outputs(graph_path: str) -> None:
         check_writable("plot", _PLOT.value, inputs=(graph_path,))
         if _OUT.value is not None and os.path.realpath(_OUT.value) == os.path.realpath(_PLOT.value):
             raise OptionError(f"flag --plot={_PLOT.value}: is the file of --out, too")
+
+
+def _keep_compiled_loops() -> None:
+    """Has numba keep on disk what it compiles for large graphs, so that it does so only once."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(cache, "ecord_jax", "numba"))
+    with contextlib.suppress(OSError):
+        os.makedirs(folder, exist_ok=True)
 
 
 @contextlib.contextmanager

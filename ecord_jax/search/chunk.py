@@ -77,17 +77,22 @@ class Search(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The best of all trajectories so far.
+    """The best of all trajectories so far, and how the last chunk went.
 
     Attributes:
         labels: int8 [N].
         cut: float32 [], in device units.
         step: int32 [].
+        actions: int32 [B, T], the vertices that the last chunk flipped.
+        cuts: float32 [B, T + 1], the cut before its first flip and after each; -inf where it does
+            not count.
     """
 
     labels: jax.Array
     cut: jax.Array
     step: jax.Array
+    actions: jax.Array
+    cuts: jax.Array
 
 
 def start_search(
@@ -142,7 +147,7 @@ def search_chunk(
     key, chunk_key = jax.random.split(search.key)
     in_time = search.step + jnp.arange(num_steps + 1) <= last_step
 
-    def go_on(one: Trajectory, key: jax.Array) -> Trajectory:
+    def go_on(one: Trajectory, key: jax.Array) -> tuple[Trajectory, jax.Array, jax.Array]:
         state = _resume(arrays, one, search.step)
         after, record = rollout(
             agent,
@@ -158,7 +163,7 @@ def search_chunk(
         best = jnp.argmax(cuts).astype(jnp.int32)
         better = cuts[best] > one.best_cut
         best_labels = flipped_labels(state.labels, record.action, best)
-        return Trajectory(
+        one = Trajectory(
             labels=after.state.labels,
             last_flip=after.state.last_flip,
             hidden=after.hidden,
@@ -167,12 +172,17 @@ def search_chunk(
             best_cut=jnp.where(better, cuts[best], one.best_cut),
             best_step=jnp.where(better, search.step + best, one.best_step),
         )
+        return one, record.action, cuts
 
     keys = jax.random.split(chunk_key, search.trajectories.temperature.shape[0])
-    trajectories = jax.vmap(go_on)(search.trajectories, keys)
+    trajectories, actions, cuts = jax.vmap(go_on)(search.trajectories, keys)
     top = jnp.argmax(trajectories.best_cut)
     found = Found(
-        trajectories.best_labels[top], trajectories.best_cut[top], trajectories.best_step[top]
+        labels=trajectories.best_labels[top],
+        cut=trajectories.best_cut[top],
+        step=trajectories.best_step[top],
+        actions=actions,
+        cuts=cuts,
     )
     return Search(trajectories, search.step + num_steps, key), found
 

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ecord_jax.graphs import Graph
+from ecord_jax.graphs.presolve import Reduction
 
 __all__ = ["Incumbent", "Progress", "SolveResult", "StoppedBy", "Watch"]
 
@@ -42,10 +43,12 @@ class SolveResult:
         steps: flips of each trajectory. On large graphs, where groups of trajectories take turns,
             those of the group that is furthest, a chunk ahead of the last one.
         trajectories: how many ran side by side.
-        seconds: {"read", "compile", "search", "total"}: reading the graph's file (0 unless the
-            caller fills it in), putting the graph on the device and compiling, the rest, and all.
+        seconds: {"read", "presolve", "compile", "search", "total"}: reading the graph's file (0
+            unless the caller fills it in), making the graph smaller, putting it on the device and
+            compiling, the rest, and all.
         stopped_by: what ended the search; "optimal": the cut cannot be improved.
         agent: its name or path, "custom" for one that was passed as a value.
+        reduction: how the graph was made smaller; None where it was not, or not in time.
     """
 
     cut: int | float
@@ -56,6 +59,7 @@ class SolveResult:
     seconds: dict[str, float]
     stopped_by: StoppedBy
     agent: str
+    reduction: Reduction | None = None
 
 
 class Watch:
@@ -80,18 +84,20 @@ class Incumbent:
     Attributes:
         labels: int8 [N].
         cut: their exact cut.
+        bound: no cut is above it; at first the sum of the positive weights.
         curve: the times at which it rose.
     """
 
     def __init__(self, graph: Graph, labels: np.ndarray, watch: Watch) -> None:
         self._graph, self._watch = graph, watch
         self.labels, self.cut = labels, graph.cut(labels)
+        self.bound = graph.positive_weight
         self.curve = [Progress(watch.elapsed, 0, self.cut)]
 
     @property
     def is_optimal(self) -> bool:
-        """Whether every positive edge is cut and no negative one: there is nothing above that."""
-        return self.cut == self._graph.positive_weight
+        """Whether the cut reaches the bound: there is nothing above that."""
+        return self.cut >= self.bound
 
     def offer(self, labels: np.ndarray, step: int) -> None:
         """Keeps labels [N], found at a step, if their exact cut is larger."""

@@ -6,13 +6,14 @@ Shape letters: B trajectories, N vertices of the graph (without padding).
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 import numbers
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -21,14 +22,19 @@ import numpy as np
 from ecord_jax.agents import load_agent
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
+from ecord_jax.graphs.presolve import Reduction
+from ecord_jax.graphs.presolve import presolve as reduce
 from ecord_jax.networks.agent import Agent
 from ecord_jax.search.greedy import greedy_labels
+from ecord_jax.search.parts import BestParts
 from ecord_jax.search.prepare import Prepared, in_background, prepare, translate_memory_errors
 from ecord_jax.search.result import Incumbent, Progress, SolveResult, StoppedBy, Watch
 from ecord_jax.search.starts import start_labels
 from ecord_jax.search.temperature import ladder
 
 __all__ = ["solve"]
+
+_Value = TypeVar("_Value")
 
 _DEFAULT_SECONDS = 30.0
 # Steps are counted in int32, and the time since a flip that never was is the step plus 2^30.
@@ -47,6 +53,7 @@ def solve(
     temperature: float | Sequence[float] | str = "auto",
     key: jax.Array,
     init: Any = "random",
+    presolve: bool = True,
     callback: Callable[[Progress], None] | None = None,
 ) -> SolveResult:
     """Looks for a large cut of a graph.
@@ -67,6 +74,8 @@ def solve(
         temperature: a number, a list or "auto", see `ecord_jax.search.temperature.ladder`.
         key: of `jax.random.key`; consumed.
         init: "random", "equal" or labels [N] or [B, N], see `ecord_jax.search.starts.start_labels`.
+        presolve: whether the graph is first made smaller by exact rules, see
+            `ecord_jax.graphs.presolve`; labels and cuts are those of the graph as given either way.
         callback: called after each chunk of steps, and before the first about ten times a second.
             A KeyboardInterrupt, raised in it or by Ctrl-C, ends the search with what it has found
             so far.
@@ -97,7 +106,15 @@ def solve(
     run = _Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
     stopped_by = run.search(
         lambda: greedy_labels(graph, first, rng, watch.deadline),
-        lambda: prepare(graph, policy, starts, temperatures, last_step, device_key),
+        lambda: reduce(graph) if presolve else Reduction.unchanged(graph),
+        lambda reduction: prepare(
+            reduction.graph,
+            policy,
+            starts[:, reduction.vertices],
+            temperatures,
+            last_step,
+            device_key,
+        ),
     )
     seconds = watch.elapsed
     return SolveResult(
@@ -108,12 +125,13 @@ def solve(
         trajectories=trajectories,
         seconds={
             "read": 0.0,
-            "compile": run.compile_seconds,
-            "search": seconds - run.compile_seconds,
+            **run.seconds,
+            "search": seconds - sum(run.seconds.values()),
             "total": seconds,
         },
         stopped_by=stopped_by,
         agent="custom" if isinstance(agent, Agent) else os.fspath(agent),
+        reduction=run.reduction if presolve else None,
     )
 
 
@@ -128,7 +146,8 @@ class _Run:
         last_step: flips of each trajectory after which it ends.
         callback: as the caller gave it.
         steps: flips done that count.
-        compile_seconds: how long the device was waited for.
+        reduction: what the search goes over, once that is known.
+        seconds: how long the reduction and the device were waited for.
     """
 
     best: Incumbent
@@ -137,10 +156,16 @@ class _Run:
     last_step: int
     callback: Callable[[Progress], None] | None
     steps: int = 0
-    compile_seconds: float = 0.0
+    reduction: Reduction | None = None
+    seconds: dict[str, float] = dataclasses.field(
+        default_factory=lambda: {"presolve": 0.0, "compile": 0.0}
+    )
 
     def search(
-        self, greedy: Callable[[], np.ndarray], prepare: Callable[[], Prepared]
+        self,
+        greedy: Callable[[], np.ndarray],
+        reduce: Callable[[], Reduction],
+        prepare: Callable[[Reduction], Prepared],
     ) -> StoppedBy:
         """Does everything that may take long; gives what ended it."""
         try:
@@ -149,32 +174,44 @@ class _Run:
             self._report()
             if self.best.is_optimal:
                 return "optimal"
-            prepared = self._wait_for(prepare)
-            return "time_limit" if prepared is None else self._do_chunks(prepared)
+            self.reduction = self._wait_for("presolve", reduce)
+            if self.reduction is None:
+                return "time_limit"
+            if self._take_over(self.reduction):
+                return "optimal"
+            prepared = self._wait_for("compile", functools.partial(prepare, self.reduction))
+            return "time_limit" if prepared is None else self._do_chunks(prepared, self.reduction)
         except KeyboardInterrupt:
             return "interrupted"
 
-    def _wait_for(self, prepare: Callable[[], Prepared]) -> Prepared | None:
-        """Prepares in the background; gives None where the time is over before."""
+    def _take_over(self, reduction: Reduction) -> bool:
+        """Completes the best labels in the best way; gives whether that ends the search."""
+        self.best.offer(reduction.lift(self.best.labels[reduction.vertices]), 0)
+        self.best.bound = self.best.cut if reduction.optimal else reduction.bound
+        return self.best.is_optimal
+
+    def _wait_for(self, stage: str, make: Callable[[], _Value]) -> _Value | None:
+        """Makes something in the background; gives None where the time is over before."""
         before = self.watch.elapsed
         if self.watch.left <= 0:
             return None
-        future = in_background(prepare)
+        future = in_background(make)
         try:
             while not future.done() and self.watch.left > 0:
                 wait([future], min(self.watch.left, _REPORT_SECONDS))
                 self._report()
         finally:
-            self.compile_seconds = self.watch.elapsed - before
+            self.seconds[stage] = self.watch.elapsed - before
         return future.result() if future.done() else None
 
     def _report(self) -> None:
         if self.callback is not None:
             self.callback(Progress(self.watch.elapsed, self.steps, self.best.cut))
 
-    def _do_chunks(self, prepared: Prepared) -> StoppedBy:
+    def _do_chunks(self, prepared: Prepared, reduction: Reduction) -> StoppedBy:
         """Runs chunks, of each group in turn, until something ends the search; at least one."""
-        searches, top, pace = list(prepared.searches), -math.inf, 0.0
+        searches, pace = list(prepared.searches), 0.0
+        parts = BestParts(reduction.graph, self.best.labels[reduction.vertices])
         for turn in itertools.count():
             round_, group = divmod(turn, len(searches))
             if round_ * prepared.num_steps >= self.last_step:
@@ -185,12 +222,11 @@ class _Run:
                 return "time_limit"
             with translate_memory_errors(self.trajectories):
                 searches[group], found = prepared.run(searches[group])
-                cut = float(found.cut)  # waits for the device
+                better = parts.take(searches[group].trajectories.labels, found)
             self.steps = min((round_ + 1) * prepared.num_steps, self.last_step)
-            if cut > top:  # in float32, as a hint; what counts is the exact cut
-                top = cut
-                labels = np.asarray(found.labels)[: len(self.best.labels)]
-                self.best.offer(labels, int(found.step))
+            if better is not None:
+                step = self.steps if better.step is None else better.step
+                self.best.offer(reduction.lift(better.labels), step)
             self._report()
             if self.best.is_optimal:
                 return "optimal"

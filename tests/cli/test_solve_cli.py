@@ -25,7 +25,7 @@ from ecord_jax.search import prepare
 GRAPH = "6 7\n1 2 3\n2 3 2\n3 1 -1\n3 4 4\n4 5 1\n5 6 2\n6 4 2\n"
 BEST = 13
 CONFIG = EcordConfig(rnn="none", embedding=4, layers=1, value_width=4, advantage_width=4)
-KEYS = "cut vertices edges steps trajectories seed agent seconds stopped_by"
+KEYS = "cut vertices edges steps trajectories seed agent seconds stopped_by presolve"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,9 @@ def call(monkeypatch, capfd, agent, tmp_path):
 
     def call(*arguments, steps=("--num_steps=50",)):
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that it is put back afterwards
+        monkeypatch.delenv("NUMBA_CACHE_DIR")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name("cache")))
         monkeypatch.setattr(solve, "_START", time.monotonic())
         monkeypatch.setattr(os, "_exit", leave)
         argv = ["/somewhere/ecord-solve", f"--agent={agent}", "--trajectories=4", *steps]
@@ -72,7 +75,7 @@ def call(monkeypatch, capfd, agent, tmp_path):
 
 
 def test_json(call, graph, agent):
-    status, out, err = call(graph, "--json", "--seed=7")
+    status, out, err = call(graph, "--json", "--seed=7", "--nopresolve")
     assert (status, err) == (0, "")
     assert out.count("\n") == 1
     found = json.loads(out)
@@ -84,19 +87,54 @@ def test_json(call, graph, agent):
     assert (found["agent"], found["stopped_by"]) == (agent, "num_steps")
     assert call.left == []
     seconds = found["seconds"]
-    assert set(seconds) == {"read", "compile", "search", "total"}
+    assert list(seconds) == ["read", "presolve", "compile", "search", "total"]
     assert all(value >= 0 for value in seconds.values())
-    assert seconds["total"] >= seconds["read"] + seconds["compile"] + seconds["search"] - 0.01
+    assert seconds["total"] >= sum(seconds.values()) / 2 - 0.01
+    assert found["presolve"] is None
 
 
 def test_summary(call, graph, agent):
-    status, out, err = call(graph)
+    status, out, err = call(graph, "--nopresolve")
     assert (status, err) == (0, "")
     assert out.startswith(f"cut: {BEST}\ngraph: 6 vertices, 7 edges\n")
     assert f"search: {agent}, 4 trajectories of 50 steps\n" in out
     assert re.search(
-        r"seconds: read .*, compile .*, search .*, total .*; stopped by num_steps", out
+        r"seconds: read .*, presolve .*, compile .*, search .*, total .*; stopped by num_steps", out
     )
+    assert "presolve:" not in out
+
+
+def test_presolve(call, graph, tmp_path):
+    status, out, _ = call(graph, "--json", "--out=labels")
+    found = json.loads(out)
+    assert (status, found["cut"], found["stopped_by"], found["steps"]) == (0, BEST, "optimal", 0)
+    assert found["presolve"] == {
+        "vertices": 0,
+        "edges": 0,
+        "seconds": found["seconds"]["presolve"],
+    }
+    problem = read_graph(graph)
+    assert problem.cut(read_labels(tmp_path / "labels", problem)) == BEST
+    _, out, _ = call(graph)
+    assert "presolve: 6 vertices and 7 edges reduced to 0 and 0\n" in out
+
+
+def test_presolve_of_a_part(call, tmp_path):
+    """K5 stays; the path that hangs on it goes."""
+    edges = [(i, j) for i in range(1, 6) for j in range(i + 1, 6)] + [(5, 6), (6, 7)]
+    lines = "".join(f"{i} {j} 1\n" for i, j in edges)
+    (tmp_path / "more").write_text(f"7 {len(edges)}\n{lines}")
+    status, out, _ = call("more", "--json")
+    found = json.loads(out)
+    assert (status, found["cut"], found["vertices"], found["edges"]) == (0, 8, 7, 12)
+    assert (found["presolve"]["vertices"], found["presolve"]["edges"]) == (5, 10)
+
+
+def test_compiled_loops_are_kept(call, graph, tmp_path):
+    assert call(graph)[0] == 0
+    folder = tmp_path.with_name("cache") / "ecord_jax" / "numba"
+    assert os.environ["NUMBA_CACHE_DIR"] == str(folder)
+    assert os.path.isdir(os.environ["NUMBA_CACHE_DIR"])
 
 
 def test_labels_have_the_cut(call, graph, tmp_path):
@@ -123,7 +161,7 @@ def test_plot(call, graph, tmp_path):
 def test_time_limit_counts_from_the_start(call, graph, monkeypatch):
     began = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda clock=time.monotonic: clock())
-    status, out, _ = call(graph, "--json", "--time_limit=1.5", steps=())
+    status, out, _ = call(graph, "--json", "--nopresolve", "--time_limit=1.5", steps=())
     found = json.loads(out)
     assert (status, found["stopped_by"]) == (0, "time_limit")
     assert 1 < found["seconds"]["total"] < 2.5
@@ -238,7 +276,7 @@ def test_a_link_is_kept(call, graph, tmp_path):
 @pytest.mark.parametrize("terminal", [True, False])
 def test_progress_bar_is_for_terminals(call, graph, monkeypatch, terminal):
     monkeypatch.setattr(solve.sys.stderr, "isatty", lambda: terminal)
-    status, out, err = call(graph, "--json")
+    status, out, err = call(graph, "--json", "--nopresolve")
     assert status == 0
     assert out.count("\n") == 1
     assert ("100%|" in err and f"step 50, cut {BEST}" in err) is terminal
@@ -260,6 +298,7 @@ def test_help(call):
     ):
         assert f"--{flag}: " in out
     assert "--[no]json" in out
+    assert "--[no]presolve" in out
 
 
 def test_ctrl_c_keeps_the_best(call, graph, monkeypatch, tmp_path):
@@ -271,7 +310,9 @@ def test_ctrl_c_keeps_the_best(call, graph, monkeypatch, tmp_path):
         return real(*args, **options)
 
     monkeypatch.setattr(prepare, "search_chunk", chunk)
-    status, out, err = call(graph, "--json", "--out=labels", steps=("--num_steps=1000000",))
+    status, out, err = call(
+        graph, "--json", "--nopresolve", "--out=labels", steps=("--num_steps=1000000",)
+    )
     assert (status, err, len(calls)) == (0, "", 1)
     found = json.loads(out)
     assert found["stopped_by"] == "interrupted"

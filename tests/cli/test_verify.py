@@ -196,7 +196,8 @@ def test_ctrl_c_is_one_line(files, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     process = start(str(tmp_path / "pipe"), files[1], stdout=subprocess.DEVNULL)
     writer = open_when_read(tmp_path / "pipe")
-    process.send_signal(signal.SIGINT)  # while it waits for what nobody writes
+    time.sleep(1)  # a signal just before it waits for what nobody writes would be noticed after
+    process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[1] == "ecord-verify: interrupted\n"
     assert process.returncode == 130
     os.close(writer)
