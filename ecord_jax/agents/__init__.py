@@ -1,8 +1,9 @@
 """Agents on disk: parameters in NAME.safetensors, what they are in the card NAME.json beside it.
 
-The card is a JSON object whose field `config` holds the fields of `EcordConfig`; the rest of it is
-for people (training command, seed, versions, validation). Shipped agents lie in this folder and
-are found by name. `softmax` is the policy without learning, which needs no file.
+The card is a JSON object. Its field `network` says which kind of network it is, `ecord` (also where
+there is no such field) or `swift`, and `config` holds the fields of `EcordConfig` or `SwiftConfig`;
+the rest is for people (training command, seed, versions, validation). Shipped agents lie in this
+folder and are found by name. `softmax` is the policy without learning, which needs no file.
 """
 
 from __future__ import annotations
@@ -27,10 +28,16 @@ from ecord_jax.graphs.arrays import from_dense
 from ecord_jax.networks.agent import Agent, init_agent
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.softmax import SoftmaxConfig
+from ecord_jax.networks.swift import SwiftConfig, param_shapes
 
 __all__ = ["load_agent", "save_agent", "shipped_agents"]
 
 _SUFFIX = ".safetensors"
+_Config = EcordConfig | SwiftConfig
+_KINDS: dict[str, type[EcordConfig] | type[SwiftConfig]] = {
+    "ecord": EcordConfig,
+    "swift": SwiftConfig,
+}
 _SOFTMAX = "softmax"
 # In units of the local field: around the best ones, 0.15 to 0.25, on generated random graphs of
 # 1000 vertices and mean degree 5 and 20.
@@ -74,9 +81,9 @@ def save_agent(agent: Agent, path: str | os.PathLike[str], card: dict[str, Any])
     """Writes an agent's parameters and its card; each file appears whole or not at all.
 
     Args:
-        agent: with an `EcordConfig`.
+        agent: with an `EcordConfig` or a `SwiftConfig`.
         path: ends with .safetensors; the card goes to the same name with .json.
-        card: what JSON can hold; `config` is added.
+        card: what JSON can hold; `network` and `config` are added.
 
     Raises:
         AgentError: if the agent has no parameters or the path another ending.
@@ -85,10 +92,12 @@ def save_agent(agent: Agent, path: str | os.PathLike[str], card: dict[str, Any])
     path = Path(path)
     if path.suffix != _SUFFIX:
         raise AgentError(f"{path}: expected a name that ends with {_SUFFIX}")
-    if not isinstance(agent.config, EcordConfig):
+    kind = next((name for name, own in _KINDS.items() if type(agent.config) is own), None)
+    if kind is None:
         raise AgentError(f"an agent with {type(agent.config).__name__} has no parameters to save")
     params = {name: np.asarray(value) for name, value in _flatten(agent.params).items()}
-    text = json.dumps({**card, "config": dataclasses.asdict(agent.config)}, indent=1) + "\n"
+    described = {**card, "network": kind, "config": dataclasses.asdict(agent.config)}
+    text = json.dumps(described, indent=1) + "\n"
     _replace(path.with_suffix(".json"), lambda file: file.write_text(text))
     _replace(path, lambda file: safetensors.numpy.save_file(params, file))
 
@@ -97,22 +106,24 @@ def _load(path: Path) -> Agent:
     params = _read_params(path)
     config = _read_config(path.with_suffix(".json"))
     _check_params(path, params, _expected_params(config))
+    if isinstance(config, SwiftConfig):  # it walks on the host
+        return Agent(params=params, config=config)
     tree = flax.traverse_util.unflatten_dict(
         {name: jnp.asarray(value) for name, value in params.items()}, sep="/"
     )
     return Agent(params=tree, config=config)
 
 
-def _read_config(card: Path) -> EcordConfig:
+def _read_config(card: Path) -> _Config:
     """The network configuration that a card holds."""
     try:
-        values = json.loads(card.read_text(encoding="utf-8"))["config"]
-        return EcordConfig.from_dict(dict(values))
+        described = json.loads(card.read_text(encoding="utf-8"))
+        return _KINDS[described.get("network", "ecord")].from_dict(dict(described["config"]))
     except OSError as error:
         raise AgentError(f"{card}: {error.strerror}; it must lie beside the parameters") from None
     except AgentError as error:
         raise AgentError(f"{card}: {error}") from None
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise AgentError(f"{card}: not an agent's card with a field 'config'") from None
 
 
@@ -126,8 +137,11 @@ def _read_params(path: Path) -> dict[str, np.ndarray]:
         raise AgentError(f"{path}: not a whole {_SUFFIX} file of numbers") from None
 
 
-def _expected_params(config: EcordConfig) -> dict[str, jax.ShapeDtypeStruct]:
+def _expected_params(config: _Config) -> dict[str, jax.ShapeDtypeStruct]:
     """Names and shapes of the parameters of a configuration; nothing is computed."""
+    if isinstance(config, SwiftConfig):
+        shapes = param_shapes(config)
+        return {name: jax.ShapeDtypeStruct(shape, np.float32) for name, shape in shapes.items()}
 
     def init() -> Any:
         arrays = from_dense(jnp.zeros((16, 16)), max_edges=16, row_block=8)

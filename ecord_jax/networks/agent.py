@@ -10,10 +10,12 @@ import jax.numpy as jnp
 from flax import struct
 
 from ecord_jax.env import Observation, Scaling, observe, reset
+from ecord_jax.errors import AgentError
 from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.decoder import EcordNetwork
 from ecord_jax.networks.softmax import SoftmaxConfig, SoftmaxNetwork
+from ecord_jax.networks.swift import SwiftConfig
 
 __all__ = ["Agent", "encode", "init_agent", "initial_hidden", "q_values", "remember", "scaling"]
 
@@ -24,7 +26,7 @@ class Agent:
 
     Attributes:
         params: variables of the network.
-        config: `EcordConfig`, or `SoftmaxConfig` for the policy without learning.
+        config: `EcordConfig`, `SwiftConfig`, or `SoftmaxConfig` for the policy without learning.
     """
 
     params: Any
@@ -32,6 +34,8 @@ class Agent:
 
 
 def _network(config: Any) -> Any:
+    if isinstance(config, SwiftConfig):
+        raise AgentError("a swift agent walks on the host, by `solve`, not through `rollout`")
     return SoftmaxNetwork(config) if isinstance(config, SoftmaxConfig) else EcordNetwork(config)
 
 

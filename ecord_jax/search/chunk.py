@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
 
 from ecord_jax.env import State, reset
@@ -77,7 +78,7 @@ class Search(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The best of all trajectories so far, and how the last chunk went.
+    """The best of all trajectories so far, and how the last chunk went; on the device or the host.
 
     Attributes:
         labels: int8 [N].
@@ -86,13 +87,15 @@ class Found(NamedTuple):
         actions: int32 [B, T], the vertices that the last chunk flipped.
         cuts: float32 [B, T + 1], the cut before its first flip and after each; -inf where it does
             not count.
+        after: int8 [B, N], the labels at its end.
     """
 
-    labels: jax.Array
-    cut: jax.Array
-    step: jax.Array
-    actions: jax.Array
-    cuts: jax.Array
+    labels: jax.Array | np.ndarray
+    cut: jax.Array | float
+    step: jax.Array | int
+    actions: jax.Array | np.ndarray
+    cuts: jax.Array | np.ndarray
+    after: jax.Array | np.ndarray
 
 
 def start_search(
@@ -183,6 +186,7 @@ def search_chunk(
         step=trajectories.best_step[top],
         actions=actions,
         cuts=cuts,
+        after=trajectories.labels,
     )
     return Search(trajectories, search.step + num_steps, key), found
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
@@ -52,12 +51,11 @@ class BestParts:
             self._labels = labels.astype(np.int8)
             self._values = self._cuts(labels)
 
-    def take(self, after: jax.Array, found: Found) -> Better | None:
+    def take(self, found: Found) -> Better | None:
         """Learns of a chunk.
 
         Args:
-            after: int8 [B, K or more], the labels at its end.
-            found: what the chunk gave.
+            found: what it gave; labels may be padded.
 
         Returns:
             Better labels than there were, as far as the device can tell; None if there are none.
@@ -69,7 +67,7 @@ class BestParts:
             return Better(np.asarray(found.labels)[:size], int(found.step)) if better else None
         actions, cuts = np.asarray(found.actions), np.asarray(found.cuts, np.float64)
         better = False
-        for labels, flips, values in zip(np.asarray(after), actions, cuts, strict=True):
+        for labels, flips, values in zip(np.asarray(found.after), actions, cuts, strict=True):
             better |= self._keep(_at_their_best(labels[:size], flips, values, self._part))
         return Better(self._labels, None) if better else None
 

@@ -11,7 +11,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,6 @@ from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.search.chunk import (
     Found,
-    Search,
     chunk_length,
     group_size,
     search_chunk,
@@ -43,8 +42,8 @@ class Prepared(NamedTuple):
     num_steps: steps of a chunk.
     """
 
-    searches: list[Search]
-    run: Callable[[Search], tuple[Search, Found]]
+    searches: list[Any]
+    run: Callable[[Any], tuple[Any, Found]]
     num_steps: int
 
 

@@ -25,11 +25,13 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction
 from ecord_jax.graphs.presolve import presolve as reduce
 from ecord_jax.networks.agent import Agent
+from ecord_jax.networks.swift import SwiftConfig
 from ecord_jax.search.greedy import greedy_labels
 from ecord_jax.search.parts import BestParts
 from ecord_jax.search.prepare import Prepared, in_background, prepare, translate_memory_errors
 from ecord_jax.search.result import Incumbent, Progress, SolveResult, StoppedBy, Watch
 from ecord_jax.search.starts import start_labels
+from ecord_jax.search.swift import prepare_walks
 from ecord_jax.search.temperature import ladder
 
 __all__ = ["solve"]
@@ -95,7 +97,6 @@ def solve(
     watch = Watch(_check_limits(time_limit, num_steps))
     _check_options(graph, trajectories, key)
     policy = agent if isinstance(agent, Agent) else load_agent(agent)
-    temperatures = ladder(temperature, trajectories, policy.config)
     host_key, device_key = jax.random.split(key)
     rng = np.random.default_rng(np.asarray(jax.random.key_data(host_key)).tolist())
     with translate_memory_errors(trajectories):
@@ -103,18 +104,12 @@ def solve(
     # Without positive weights nothing is better than to cut nothing.
     first = starts[0] if graph.positive_weight else np.zeros_like(starts[0])
     last_step = _MOST_STEPS if num_steps is None else num_steps
+    make = _maker(policy, temperature, trajectories, last_step, watch, device_key)
     run = _Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
     stopped_by = run.search(
         lambda: greedy_labels(graph, first, rng, watch.deadline),
         lambda: reduce(graph) if presolve else Reduction.unchanged(graph),
-        lambda reduction: prepare(
-            reduction.graph,
-            policy,
-            starts[:, reduction.vertices],
-            temperatures,
-            last_step,
-            device_key,
-        ),
+        lambda reduction: make(reduction.graph, policy, starts[:, reduction.vertices]),
     )
     seconds = watch.elapsed
     return SolveResult(
@@ -133,6 +128,25 @@ def solve(
         agent="custom" if isinstance(agent, Agent) else os.fspath(agent),
         reduction=run.reduction if presolve else None,
     )
+
+
+def _maker(
+    policy: Agent,
+    temperature: Any,
+    trajectories: int,
+    last_step: int,
+    watch: Watch,
+    key: jax.Array,
+) -> Callable[[Graph, Agent, np.ndarray], Prepared]:
+    """What makes a search of a graph, an agent and start labels."""
+    if isinstance(policy.config, SwiftConfig):
+        if not isinstance(temperature, str) or temperature != "auto":
+            raise OptionError(f"temperature={temperature!r}: this agent has learned its own")
+        seed = np.asarray(jax.random.key_data(key)).tolist()
+        left = functools.partial(getattr, watch, "left")
+        return functools.partial(prepare_walks, last_step=last_step, left=left, seed=seed)
+    temperatures = ladder(temperature, trajectories, policy.config)
+    return functools.partial(prepare, temperatures=temperatures, last_step=last_step, key=key)
 
 
 @dataclasses.dataclass
@@ -222,7 +236,7 @@ class _Run:
                 return "time_limit"
             with translate_memory_errors(self.trajectories):
                 searches[group], found = prepared.run(searches[group])
-                better = parts.take(searches[group].trajectories.labels, found)
+                better = parts.take(found)
             self.steps = min((round_ + 1) * prepared.num_steps, self.last_step)
             if better is not None:
                 step = self.steps if better.step is None else better.step

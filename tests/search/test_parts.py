@@ -40,8 +40,9 @@ def chunk_of(runs):
         step=np.int32(top),
         actions=np.array([run[1] for run in runs]),
         cuts=np.array([run[2] for run in runs]),
+        after=np.array([run[0][-1] for run in runs]),
     )
-    return np.array([run[0][-1] for run in runs]), found
+    return found
 
 
 @pytest.mark.parametrize("counting", [0, 1, 9, 30])
@@ -60,7 +61,7 @@ def test_every_component_is_at_its_best(counting):
             before = sum(max(half.cut(labels) for labels in seen) for half in halves)
             seen += itertools.chain.from_iterable(run[0][: counting + 1] for run in runs)
             best = sum(max(half.cut(labels) for labels in seen) for half in halves)
-            better = parts.take(*chunk_of(runs))
+            better = parts.take(chunk_of(runs))
             assert (better is not None) == (best > before)
             if better is not None:
                 assert better.step is None
@@ -72,11 +73,11 @@ def test_one_component_is_what_the_device_found():
     graph = Graph.from_edges([(i, i + 1) for i in range(9)])
     parts = BestParts(graph, np.zeros(10, np.int8))
     runs = [played(graph, rng, 12, 12) for _ in range(3)]
-    better = parts.take(*chunk_of(runs))
+    better = parts.take(chunk_of(runs))
     best = max(runs, key=lambda run: run[2].max())
     assert better.labels.tolist() == best[0][best[3]].tolist()
     assert better.step == best[3]
-    assert parts.take(*chunk_of(runs)) is None  # no better the second time
+    assert parts.take(chunk_of(runs)) is None  # no better the second time
 
 
 def test_many_components_are_all_solved(monkeypatch):

@@ -6,7 +6,6 @@ import math
 import signal
 import threading
 import time
-from types import SimpleNamespace
 
 import chex
 import jax
@@ -263,11 +262,10 @@ def fake_chunks(monkeypatch, seconds):
         starts.append(time.monotonic())
         time.sleep(seconds)
         labels, cuts = np.zeros((1, GRAPH.num_vertices), np.int8), np.zeros((1, 9), np.float32)
-        found = prepare.Found(labels[0], np.float32(0), np.int32(0), np.zeros((1, 8), int), cuts)
-        return search, found
+        actions = np.zeros((1, 8), int)
+        return search, prepare.Found(labels[0], np.float32(0), np.int32(0), actions, cuts, labels)
 
-    search = SimpleNamespace(trajectories=SimpleNamespace(labels=np.zeros((1, 40), np.int8)))
-    monkeypatch.setattr(solve_module, "prepare", lambda *_: prepare.Prepared([search], run, 8))
+    monkeypatch.setattr(solve_module, "prepare", lambda *_: prepare.Prepared([None], run, 8))
     return starts
 
 

@@ -1,0 +1,157 @@
+"""Training `swift` on the one thing that counts, the best cut when its budget is spent.
+
+The cross-entropy method (Rubinstein, Methodol. Comput. Appl. Probab. 1, 1999; the search that
+`SwiftConfig`'s first vector came from): parameters are drawn around a mean, all of them walk over
+the same graphs from the same labels with the same draws, and the mean and the spread move to those
+that did best. Shape letters: P candidates, I instances, D parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ecord_jax.errors import OptionError
+from ecord_jax.learning.instances import KINDS, Instance, draw_instance
+from ecord_jax.networks.swift import SwiftConfig, param_shapes
+from ecord_jax.search.swift import start_walk
+
+__all__ = ["EvolutionConfig", "EvolutionState", "final_cuts", "first_state", "generation", "unpack"]
+
+# A vector found by the same method on Erdos-Renyi graphs of 500 to 2000 vertices, in the order of
+# `param_shapes`; what it lacks, the mean degree, begins at 0.
+FIRST = {
+    "temperature": (-2.433, -0.638, 0.089, 0.144, 0.239, 0.0),
+    "penalty": (-0.807, 0.042, -0.123, 0.0),
+    "curve": (1.962, 1.467, 0.828, 2.422, 0.441, 0.837, -0.15),
+    "powers": (0.033, -0.019),
+    "bias": (0.231, 0.274),
+    "bend": (0.382, 0.073, 0.008),
+}
+_MOST_SCORE = 2.0  # spreads from the mean that one instance can count
+
+
+@dataclasses.dataclass(frozen=True)
+class EvolutionConfig:
+    """Attributes:
+    network: of the agent.
+    generations: how often the mean moves.
+    population: P.
+    elite: candidates that the mean moves to.
+    instances: I, drawn anew for each generation, of all kinds in turn.
+    vertices: least and most of a graph.
+    factors: least and most of a budget over |V|.
+    spread: of the first generation, in each parameter.
+    least_spread: that no parameter's falls below.
+    rate: how far mean and spread move towards the elite.
+    seed: of all draws.
+    """
+
+    network: SwiftConfig = SwiftConfig()
+    generations: int = 60
+    population: int = 24
+    elite: int = 6
+    instances: int = 22
+    vertices: tuple[int, int] = (300, 2000)
+    factors: tuple[float, float] = (4.0, 150.0)
+    spread: float = 0.15
+    least_spread: float = 0.03
+    rate: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.elite <= self.population:
+            raise OptionError(f"elite={self.elite} must be from 1 to population={self.population}")
+        for name in ("generations", "instances"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"{name}={getattr(self, name)} must be at least 1")
+
+
+@dataclasses.dataclass(frozen=True)
+class EvolutionState:
+    """Attributes:
+    mean: float64 [D].
+    spread: float64 [D].
+    done: generations behind it.
+    """
+
+    mean: np.ndarray
+    spread: np.ndarray
+    done: int = 0
+
+
+def first_state(config: EvolutionConfig) -> EvolutionState:
+    """The state before the first generation."""
+    knots = len(FIRST["curve"])
+    if config.network.knots != knots:
+        raise OptionError(f"knots={config.network.knots}: the first curve has {knots}")
+    mean = np.concatenate([FIRST[name] for name in param_shapes(config.network)])
+    return EvolutionState(mean, np.full(len(mean), config.spread))
+
+
+def unpack(vector: np.ndarray, network: SwiftConfig) -> dict[str, np.ndarray]:
+    """Parameters by name, float32, of a vector [D]."""
+    sizes = {name: shape[0] for name, shape in param_shapes(network).items()}
+    parts = np.split(np.asarray(vector, np.float32), np.cumsum(list(sizes.values()))[:-1])
+    return dict(zip(sizes, parts, strict=True))
+
+
+def generation(
+    config: EvolutionConfig, state: EvolutionState
+) -> tuple[EvolutionState, dict[str, float]]:
+    """Moves the mean once; the same state gives the same one.
+
+    Returns:
+        The next state, and the elite's mean score and the mean spread.
+    """
+    rng = np.random.default_rng([config.seed, state.done])
+    instances = [
+        draw_instance(KINDS[i % len(KINDS)], config.vertices, config.factors, rng)
+        for i in range(config.instances)
+    ]
+    noise = rng.normal(size=(config.population // 2, len(state.mean)))
+    noise = np.concatenate([noise, -noise, np.zeros((config.population % 2, len(state.mean)))])
+    candidates = state.mean + noise * state.spread
+    scores = _scores(final_cuts(candidates, config.network, instances))
+    elite = candidates[np.argsort(-scores)[: config.elite]]
+    mean = state.mean + config.rate * (elite.mean(axis=0) - state.mean)
+    deviation = np.sqrt(((elite - state.mean) ** 2).mean(axis=0))
+    spread = state.spread + config.rate * (deviation - state.spread)
+    after = EvolutionState(mean, np.maximum(spread, config.least_spread), state.done + 1)
+    top = float(np.sort(scores)[-config.elite :].mean())
+    return after, {"elite_score": top, "spread": float(after.spread.mean())}
+
+
+def final_cuts(
+    candidates: np.ndarray, network: SwiftConfig, instances: Sequence[Instance]
+) -> np.ndarray:
+    """Best cuts float64 [P, I] when the budgets are spent; the same draws for all candidates."""
+    params = [unpack(one, network) for one in candidates for _ in instances]
+    walk = functools.partial(_final_cut, network)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        cuts = list(pool.map(walk, params, [*instances] * len(candidates)))
+    return np.reshape(cuts, (len(candidates), len(instances)))
+
+
+def _final_cut(network: SwiftConfig, params: dict[str, Any], instance: Instance) -> float:
+    rng = np.random.default_rng(instance.seed)
+    size = instance.graph.num_vertices
+    if size == 0:  # presolved to nothing
+        return 0.0
+    labels = rng.integers(0, 2, size, np.int8)
+    walk = start_walk(params, network, instance.graph, labels, rng)
+    walk.advance(instance.budget, instance.budget)
+    return walk.best_cut
+
+
+def _scores(cuts: np.ndarray) -> np.ndarray:
+    """How far candidates are above the mean of all, in spreads, on average over instances."""
+    spread = cuts.std(axis=0)
+    relative = (cuts - cuts.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.clip(relative, -_MOST_SCORE, _MOST_SCORE).mean(axis=1)

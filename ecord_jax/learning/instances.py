@@ -1,0 +1,111 @@
+"""Graphs and budgets that `swift` is trained on, of every kind that it may meet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ecord_jax.graphs import Graph
+from ecord_jax.graphs.models import (
+    barabasi_albert,
+    erdos_renyi,
+    planar_union,
+    power_law,
+    random_regular,
+    sherrington_kirkpatrick,
+    torus,
+)
+from ecord_jax.graphs.presolve import presolve
+
+__all__ = ["KINDS", "Instance", "draw_instance"]
+
+_Maker = Callable[[int, np.random.Generator], Graph]
+
+
+class Instance(NamedTuple):
+    """Attributes:
+    kind: one of KINDS.
+    graph: the graph.
+    budget: flips.
+    seed: of start labels and draws.
+    """
+
+    kind: str
+    graph: Graph
+    budget: int
+    seed: int
+
+
+def draw_instance(
+    kind: str, vertices: tuple[int, int], factors: tuple[float, float], rng: np.random.Generator
+) -> Instance:
+    """Draws a graph and a budget, both log-uniform.
+
+    Args:
+        kind: one of KINDS.
+        vertices: least and most of the graph; dense kinds take a third.
+        factors: least and most of the budget over |V|.
+        rng: of everything.
+    """
+    size = round(_log_uniform(*vertices, rng))
+    graph = _MAKERS[kind](size, rng)
+    budget = round(_log_uniform(*factors, rng) * graph.num_vertices)
+    return Instance(kind, graph, budget, int(rng.integers(2**31)))
+
+
+def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
+    return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+def _sparse(size: int, rng: np.random.Generator) -> Graph:
+    weights = rng.choice(["unit", "signed"])
+    return erdos_renyi(size, _log_uniform(2.2, 6, rng) / size, seed=rng, weights=weights)
+
+
+def _dense(size: int, rng: np.random.Generator) -> Graph:
+    weights = rng.choice(["unit", "signed"])
+    return erdos_renyi(size // 3, _log_uniform(10, 40, rng) / size, seed=rng, weights=weights)
+
+
+def _reduced(size: int, rng: np.random.Generator) -> Graph:
+    """What presolve leaves of a sparse graph: weights of many sizes."""
+    sparse = erdos_renyi(size, rng.uniform(3.0, 6.0) / size, seed=rng, weights="signed")
+    return presolve(sparse).graph
+
+
+def _square(size: int, rng: np.random.Generator) -> Graph:
+    side = max(round(math.sqrt(size)), 3)
+    return torus((side, side), seed=rng, weights=rng.choice(["signed", "gaussian"]))
+
+
+def _cube(size: int, rng: np.random.Generator) -> Graph:
+    side = max(round(size ** (1 / 3)), 3)
+    return torus((side, side, side), seed=rng, weights=rng.choice(["signed", "gaussian"]))
+
+
+def _heavy(size: int, rng: np.random.Generator) -> Graph:
+    """Weights with a long tail, of both signs."""
+    graph = erdos_renyi(size, _log_uniform(3, 12, rng) / size, seed=rng, weights="gaussian")
+    weights = np.sign(graph.weights) * np.abs(graph.weights) ** rng.uniform(1.0, 3.0)
+    return Graph(graph.edges, weights, graph.names)
+
+
+_MAKERS: dict[str, _Maker] = {
+    "sparse": _sparse,
+    "dense": _dense,
+    "reduced": _reduced,
+    "regular": lambda n, rng: random_regular(2 * (n // 2), int(rng.integers(3, 8)), seed=rng),
+    "power_law": lambda n, rng: power_law(n, rng.uniform(3.0, 10.0), seed=rng),
+    "ba": lambda n, rng: barabasi_albert(n, int(rng.integers(2, 6)), seed=rng),
+    "planar": lambda n, rng: planar_union(n // 2, seed=rng, weights=rng.choice(["unit", "signed"])),
+    "square": _square,
+    "cube": _cube,
+    "heavy": _heavy,
+    "complete": lambda n, rng: sherrington_kirkpatrick(
+        max(n // 8, 20), seed=rng, weights=rng.choice(["signed", "gaussian"])
+    ),
+}
+KINDS = tuple(_MAKERS)

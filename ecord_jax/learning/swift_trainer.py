@@ -1,0 +1,165 @@
+"""The host loop of `swift`'s training: generations, validation, checkpoints, the agent and card."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from ecord_jax.agents import save_agent
+from ecord_jax.errors import AgentError, OptionError
+from ecord_jax.learning.evolution import (
+    EvolutionConfig,
+    EvolutionState,
+    final_cuts,
+    first_state,
+    generation,
+    unpack,
+)
+from ecord_jax.learning.instances import KINDS, Instance, draw_instance
+from ecord_jax.learning.log import MetricsLog, describe_run
+from ecord_jax.networks.agent import Agent
+
+__all__ = ["train_swift"]
+
+_CHECKPOINT = "checkpoint.npz"
+_VALIDATION = 2**31  # its draws are none of a generation's
+_PER_KIND, _VERTICES, _FACTORS = 3, (500, 3000), (10.0, 200.0)
+
+
+@dataclasses.dataclass
+class _Run:
+    """What the loop changes."""
+
+    state: EvolutionState
+    best: np.ndarray
+    best_score: float = 0.0  # that of the first vector, against itself
+    best_at: int = 0
+    seconds: float = 0.0
+
+
+def train_swift(
+    config: EvolutionConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    validate_every: int = 5,
+    show_progress: bool = False,
+    command: str = "",
+) -> Agent:
+    """Trains `swift` and leaves everything about it in a folder.
+
+    Written there: `config.json` (configuration, versions, commit), `metrics.jsonl`,
+    `checkpoint.npz`, and `agent.safetensors` with its card `agent.json`: the mean that validated
+    best. A validation is the mean over graphs of every kind of what is won over the first vector,
+    in parts of the sum of all |w|.
+
+    Args:
+        config: the run.
+        folder: made if needed; must not hold another run unless `resume`.
+        resume: go on from the checkpoint, to the same vector as without interruption.
+        validate_every: generations between validations.
+        show_progress: a progress bar on standard error.
+        command: the command line, for the card.
+
+    Raises:
+        OptionError: if the folder holds a run and `resume` is not set.
+        AgentError: if the checkpoint belongs to another configuration or is none.
+    """
+    checkpoint = folder / _CHECKPOINT
+    if checkpoint.exists() and not resume:
+        raise OptionError(f"{folder}: holds a training run already; use --resume or another folder")
+    first = first_state(config)
+    folder.mkdir(parents=True, exist_ok=True)
+    run = _load(checkpoint, config) if checkpoint.exists() else _Run(first, first.mean)
+    describe_run(folder / "config.json", dataclasses.asdict(config), command)
+    log = MetricsLog(folder / "metrics.jsonl", keep_until=run.state.done)
+    instances = _validation(config)
+    reference = final_cuts(first.mean[None], config.network, instances)[0]
+    bar = tqdm(total=config.generations, initial=run.state.done, disable=not show_progress)
+    clock = time.monotonic() - run.seconds
+    while run.state.done < config.generations:
+        run.state, metrics = generation(config, run.state)
+        if run.state.done % validate_every == 0 or run.state.done == config.generations:
+            cuts = final_cuts(run.state.mean[None], config.network, instances)[0]
+            metrics["validation"] = _gain(cuts, reference, instances)
+            if metrics["validation"] > run.best_score:
+                run.best, run.best_score = run.state.mean, metrics["validation"]
+                run.best_at = run.state.done
+        run.seconds = time.monotonic() - clock
+        log.write(run.state.done, run.seconds, metrics)
+        _save(checkpoint, config, run)
+        bar.update()
+        bar.set_postfix_str(f"validation {run.best_score:.2e} at {run.best_at}")
+    bar.close()
+    agent = Agent(unpack(run.best, config.network), config.network)
+    save_agent(agent, folder / "agent.safetensors", _card(config, run, folder, instances))
+    return agent
+
+
+def _validation(config: EvolutionConfig) -> list[Instance]:
+    rng = np.random.default_rng([config.seed, _VALIDATION])
+    kinds = KINDS * _PER_KIND
+    return [draw_instance(kind, _VERTICES, _FACTORS, rng) for kind in kinds]
+
+
+def _gain(cuts: np.ndarray, reference: np.ndarray, instances: list[Instance]) -> float:
+    totals = np.array([np.abs(instance.graph.weights).sum() for instance in instances], float)
+    return float(((cuts - reference) / np.maximum(totals, 1.0)).mean())
+
+
+def _card(
+    config: EvolutionConfig, run: _Run, folder: Path, instances: list[Instance]
+) -> dict[str, Any]:
+    return {
+        **json.loads((folder / "config.json").read_text()),
+        "seed": config.seed,
+        "generations": run.best_at,
+        "training_seconds": round(run.seconds, 1),
+        "validation": {
+            "graphs": len(instances),
+            "kinds": list(KINDS),
+            "reference": "the first vector, same labels and draws",
+            "gain": run.best_score,
+        },
+    }
+
+
+def _save(path: Path, config: EvolutionConfig, run: _Run) -> None:
+    """Writes the checkpoint under another name first, so that a cut-off run leaves a whole one."""
+    unfinished = path.with_name("unfinished.npz")
+    described = dataclasses.asdict(dataclasses.replace(config, generations=1))
+    np.savez(
+        unfinished,
+        config=json.dumps(described),
+        mean=run.state.mean,
+        spread=run.state.spread,
+        done=run.state.done,
+        best=run.best,
+        best_score=run.best_score,
+        best_at=run.best_at,
+        seconds=run.seconds,
+    )
+    unfinished.replace(path)
+
+
+def _load(path: Path, config: EvolutionConfig) -> _Run:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {name: file[name] for name in file.files}
+        described = json.loads(str(found["config"]))
+        state = EvolutionState(found["mean"], found["spread"], int(found["done"]))
+        values = float(found["best_score"]), int(found["best_at"]), float(found["seconds"])
+        run = _Run(state, found["best"], *values)
+    except (OSError, KeyError, ValueError):
+        raise AgentError(f"{path}: not a checkpoint of this program") from None
+    # A run may be made longer, but not otherwise different.
+    wanted = json.dumps(dataclasses.asdict(dataclasses.replace(config, generations=1)))
+    if described != json.loads(wanted):
+        raise AgentError(f"{path}: belongs to another configuration")
+    return run

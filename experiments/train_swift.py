@@ -1,0 +1,65 @@
+"""Trains `swift`, the agent that `solve` walks with.
+
+    python experiments/train_swift.py --out=runs/swift
+    python experiments/train_swift.py --out=runs/swift --resume
+
+See `ecord_jax.learning.evolution` for the method, and `ecord_jax.learning.swift_trainer` for what
+is written to the folder. With --resume, --generations may be raised.
+"""
+
+import shlex
+import sys
+from pathlib import Path
+
+from absl import flags
+
+from ecord_jax.cli.common import positionals, run
+from ecord_jax.learning.evolution import EvolutionConfig
+from ecord_jax.learning.swift_trainer import train_swift
+
+_DEFAULT = EvolutionConfig()
+_FLAGS = flags.FlagValues()
+_OUT = flags.DEFINE_string("out", None, "Folder of the run.", flag_values=_FLAGS, required=True)
+_RESUME = flags.DEFINE_bool(
+    "resume", False, "Go on from the folder's checkpoint.", flag_values=_FLAGS
+)
+_GENERATIONS = flags.DEFINE_integer(
+    "generations", _DEFAULT.generations, "Moves of the mean.", lower_bound=1, flag_values=_FLAGS
+)
+_POPULATION = flags.DEFINE_integer(
+    "population",
+    _DEFAULT.population,
+    "Candidates a generation; a quarter of them are its elite.",
+    lower_bound=4,
+    flag_values=_FLAGS,
+)
+_INSTANCES = flags.DEFINE_integer(
+    "instances", _DEFAULT.instances, "Graphs a generation.", lower_bound=1, flag_values=_FLAGS
+)
+_SEED = flags.DEFINE_integer("seed", 0, "Of all draws.", lower_bound=0, flag_values=_FLAGS)
+
+
+def main(argv: list[str]) -> int:
+    """Runs the training that the flags describe."""
+    positionals(argv)
+    # A resumed run ends as one without interruption: what is told is how to get there.
+    arguments = [argument for argument in sys.argv[1:] if argument.strip("-") != "resume"]
+    train_swift(
+        EvolutionConfig(
+            generations=_GENERATIONS.value,
+            population=_POPULATION.value,
+            elite=_POPULATION.value // 4,
+            instances=_INSTANCES.value,
+            seed=_SEED.value,
+        ),
+        Path(_OUT.value),
+        resume=_RESUME.value,
+        show_progress=True,
+        command=shlex.join(["python", "experiments/train_swift.py", *arguments]),
+    )
+    print(f"agent, card and metrics: {_OUT.value}")
+    return 0
+
+
+if __name__ == "__main__":
+    run(main, _FLAGS)

@@ -1,0 +1,236 @@
+"""Tests of the compiled walk against the policy's definition, and of the search that it makes."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ecord_jax as ej
+from ecord_jax.errors import AgentError, OptionError
+from ecord_jax.networks.agent import Agent, encode
+from ecord_jax.networks.swift import (
+    SwiftConfig,
+    param_shapes,
+    swift_globals,
+    swift_scores,
+    swift_tables,
+    time_edges,
+)
+from ecord_jax.search import swift_walk
+from ecord_jax.search.swift import start_walk
+
+CONFIG = SwiftConfig()
+RNG = np.random.default_rng(0)
+PARAMS = {
+    "temperature": [-2.4, -0.6, 0.1, 0.15, 0.2, -0.1],
+    "penalty": [-0.8, 0.05, -0.1, 0.07],
+    "curve": [2.0, 1.5, 0.8, 2.4, 0.4, 0.8, -0.2],
+    "powers": [0.1, -0.05],
+    "bias": [0.2, 0.3],
+    "bend": [0.4, 0.1, 0.01],
+}
+PARAMS = {name: np.asarray(value, np.float32) for name, value in PARAMS.items()}
+AGENT = Agent(PARAMS, CONFIG)
+KINDS = ("unit", "signed", "float")
+
+
+def random_graph(size, degree, kind, seed=0):
+    rng = np.random.default_rng(seed)
+    pairs = {tuple(sorted(rng.choice(size, 2, replace=False))) for _ in range(size * degree // 2)}
+    weights = {
+        "unit": np.ones(len(pairs), np.int64),
+        "signed": rng.integers(-3, 4, len(pairs)),
+        "float": rng.normal(size=len(pairs)),
+    }[kind]
+    return ej.Graph.from_edges(sorted(pairs), weights, num_vertices=size)
+
+
+def new_walk(graph, seed=0, params=PARAMS, config=CONFIG):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, graph.num_vertices, np.int8)
+    return start_walk(params, config, graph, labels, rng)
+
+
+def expected_scores(graph, walk, edges, budget, best_step=0):
+    """z / T by the definition, from nothing but the labels and the last flips.
+
+    `best_step` is when the best was met that the last refresh knew of.
+    """
+    matrix, size = graph.adjacency(), graph.num_vertices
+    fields = np.asarray((matrix * matrix).sum(axis=1)).ravel()
+    sides = 1.0 - 2.0 * walk.labels
+    peeks = sides * (matrix @ sides) / math.sqrt(fields.mean())
+    elapsed = walk.step - walk.state.rows[:, swift_walk.LAST]
+    bins = np.searchsorted(edges, elapsed, side="right")
+    last = max(walk.step - 1, 0)
+    at = last - last % walk.state.counts[swift_walk.EVERY]  # of the last refresh
+    shared = swift_globals(
+        PARAMS,
+        np.float64(at / budget),
+        np.float64((at - best_step) / size),
+        np.float64(budget / (6 * size)),
+        np.float64(2 * graph.num_edges / size),
+    )
+    return swift_scores(swift_tables(PARAMS, CONFIG, fields, edges), shared, peeks, bins)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [7, 70, 1500])
+def test_weights_are_those_of_the_definition(kind, size):
+    """After hundreds of updates each weight is what a look at the whole state gives."""
+    graph, budget = random_graph(size, 6, kind), 40 * size
+    walk, edges = new_walk(graph), time_edges(CONFIG, size)
+    checked, every = 0, int(walk.state.counts[swift_walk.EVERY])
+    for number in range(40):
+        walk.advance(-walk.step % every, budget)  # so that a refresh is due next
+        best = walk.best_step
+        walk.advance(1 + number % every, budget)
+        # The vertices whose bin changes at the next step have not moved on yet.
+        elapsed = walk.step - walk.state.rows[:, swift_walk.LAST]
+        settled = ~np.isin(elapsed, edges)
+        scores = expected_scores(graph, walk, edges, budget, best)
+        chances = walk.state.rows[:, swift_walk.CHANCE]
+        kept = settled & (np.log(chances) > -250)
+        got = np.log(chances) + walk.state.shared[swift_walk.TOP]
+        np.testing.assert_allclose(got[kept], scores[kept], rtol=1e-6, atol=1e-6)
+        checked += kept.sum()
+        np.testing.assert_allclose(walk.state.leaves.sum(), chances.sum(), rtol=1e-9)
+        np.testing.assert_allclose(walk.state.boughs.sum(), chances.sum(), rtol=1e-9)
+    assert checked > 5 * size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_walk_says_of_its_cuts(kind):
+    graph = random_graph(90, 5, kind)
+    walk, seen = new_walk(graph), []
+    for _ in range(5):
+        labels = walk.labels
+        walk.advance(300, 1500)
+        for action, cut in zip(walk.state.actions, walk.state.cuts[1:], strict=True):
+            labels[action] ^= 1
+            seen.append(graph.cut(labels))
+            assert cut == pytest.approx(seen[-1], abs=1e-9)
+        assert (labels == walk.labels).all()
+        assert graph.cut(walk.best_labels) == pytest.approx(walk.best_cut, abs=1e-9)
+        assert walk.best_cut >= max(seen) - 1e-9
+    assert walk.step == 1500
+    assert seen[walk.best_step - 1] == pytest.approx(walk.best_cut, abs=1e-9)
+
+
+def test_vertices_are_drawn_by_their_weights():
+    """The first flip of many walks, against the definition's distribution."""
+    graph = random_graph(40, 4, "signed")
+    labels, counts = np.zeros(40, np.int8), np.zeros(40)
+    for seed in range(4000):
+        walk = start_walk(PARAMS, CONFIG, graph, labels, np.random.default_rng(seed))
+        walk.advance(1, 2000)
+        counts[walk.state.actions[0]] += 1
+    walk = start_walk(PARAMS, CONFIG, graph, labels, np.random.default_rng(0))
+    weights = np.exp(expected_scores(graph, walk, time_edges(CONFIG, 40), 2000))
+    chances = weights / weights.sum()
+    expected = 4000 * chances
+    large = expected > 5
+    assert large.sum() > 3
+    assert ((counts - expected)[large] ** 2 / expected[large]).sum() < 3 * large.sum()
+    assert abs(counts[~large].sum() - expected[~large].sum()) < 5 * math.sqrt(4000)
+
+
+def test_definition_is_the_same_on_host_and_device():
+    size, edges = 50, time_edges(CONFIG, 50)
+    fields, peeks = RNG.uniform(0, 9, size), RNG.normal(size=size)
+    bins = RNG.integers(0, len(edges) + 1, size)
+
+    def scores(params, fields, peeks, bins, *shared):
+        tables = swift_tables(params, CONFIG, fields, edges)
+        return swift_scores(tables, swift_globals(params, *shared), peeks, bins)
+
+    shared = [np.float64(x) for x in (0.3, 0.2, 7.0, 5.0)]
+    host = scores(PARAMS, fields, peeks, bins, *shared)
+    device = jax.jit(scores)(PARAMS, jnp.asarray(fields), jnp.asarray(peeks), bins, *shared)
+    np.testing.assert_allclose(device, host, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 2, 31, 33, 100_000])
+def test_time_edges(size):
+    edges = time_edges(CONFIG, size)
+    assert edges[0] >= 1
+    assert (np.diff(edges) > 0).all()
+    assert edges[-1] == size
+
+
+def test_a_walk_in_pieces_is_the_same():
+    graph = random_graph(200, 6, "unit")
+    whole, pieces = new_walk(graph, seed=3), new_walk(graph, seed=3)
+    whole.advance(3000, 3000)
+    for steps in (1, 999, 500, 1500):
+        pieces.advance(steps, 3000)
+    assert (whole.labels == pieces.labels).all()
+    assert whole.best_cut == pieces.best_cut
+    assert whole.best_step == pieces.best_step
+
+
+def solve(graph, **options):
+    limit = {} if "time_limit" in options else {"num_steps": 4000}
+    key = jax.random.key(0)
+    return ej.solve(
+        graph,
+        **{"agent": AGENT, "key": key, "trajectories": 4, "presolve": False, **limit, **options},
+    )
+
+
+def test_solve_by_steps_is_reproducible():
+    graph = random_graph(300, 6, "signed")
+    one, two = solve(graph), solve(graph)
+    assert (one.labels == two.labels).all()
+    assert (one.steps, one.stopped_by) == (4000, "num_steps")
+    assert one.cut == graph.cut(one.labels)
+    assert [point[1:] for point in one.curve] == [point[1:] for point in two.curve]
+    other = solve(graph, key=jax.random.key(1))
+    assert [point[1:] for point in one.curve] != [point[1:] for point in other.curve]
+    # Far above what single flips that pay reach.
+    assert one.cut > max(point.cut for point in one.curve if point.step == 0)
+
+
+def test_solve_by_time():
+    graph = random_graph(500, 6, "unit")
+    solve(graph)  # compiled
+    result = solve(graph, time_limit=1.0)
+    assert result.stopped_by == "time_limit"
+    assert 0.5 < result.seconds["total"] < 1.5
+    assert result.steps > 5000
+
+
+def test_small_graphs_are_solved():
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        graph = random_graph(10, 4, KINDS[seed % 3], seed)
+        best = max(graph.cut([seed >> i & 1 for i in range(10)]) for seed in range(512))
+        result = solve(graph, num_steps=2000, presolve=bool(rng.integers(2)))
+        assert result.cut == pytest.approx(best)
+
+
+@pytest.mark.parametrize("weights", [[1e300, -1e300, 1e300], [1e-300, 1e-300, 2e-300], [0, 0, 0]])
+def test_weights_of_any_size(weights):
+    graph = ej.Graph.from_edges([(0, 1), (1, 2), (0, 2)], weights, num_vertices=4)
+    result = solve(graph, num_steps=50)
+    assert result.cut == max(graph.cut([n >> i & 1 for i in range(4)]) for n in range(8))
+
+
+def test_it_has_no_other_temperature():
+    with pytest.raises(OptionError, match="has learned its own"):
+        solve(random_graph(10, 3, "unit"), temperature=0.1)
+
+
+def test_it_is_no_network_for_the_rollout():
+    with pytest.raises(AgentError, match="walks on the host"):
+        encode(AGENT, None)
+
+
+def test_parameters():
+    assert {name: value.shape for name, value in PARAMS.items()} == param_shapes(CONFIG)
+    with pytest.raises(AgentError, match="knots=0"):
+        SwiftConfig(knots=0)
+    with pytest.raises(AgentError, match="'depth'"):
+        SwiftConfig.from_dict({"depth": 3})
