@@ -18,6 +18,15 @@ from ecord_jax.networks.agent import (
 )
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.softmax import SoftmaxConfig
+from ecord_jax.networks.swift import (
+    Globals,
+    SwiftConfig,
+    SwiftTables,
+    swift_globals,
+    swift_scores,
+    swift_tables,
+    time_edges,
+)
 from ecord_jax.search.chunk import Found, Search, Trajectory, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, Record, flipped_labels, rollout
 from ecord_jax.search.sampling import sample_softmax
@@ -27,6 +36,7 @@ __all__ = [
     "Carry",
     "EcordConfig",
     "Found",
+    "Globals",
     "GraphArrays",
     "GraphDistribution",
     "Observation",
@@ -34,6 +44,8 @@ __all__ = [
     "Search",
     "SoftmaxConfig",
     "State",
+    "SwiftConfig",
+    "SwiftTables",
     "Trajectory",
     "encode",
     "flipped_labels",
@@ -50,6 +62,10 @@ __all__ = [
     "search_chunk",
     "start_search",
     "step",
+    "swift_globals",
+    "swift_scores",
+    "swift_tables",
+    "time_edges",
     "to_arrays",
     "to_batch",
 ]

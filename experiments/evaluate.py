@@ -15,11 +15,13 @@ import csv
 import dataclasses
 import functools
 import json
+import os
 import shlex
 import sys
 import time
 import zipfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,7 +37,9 @@ from ecord_jax.errors import GraphFileError, OptionError
 from ecord_jax.graphs import Graph, read_graph
 from ecord_jax.graphs.arrays import GraphArrays, to_batch
 from ecord_jax.networks.agent import Agent, encode
+from ecord_jax.networks.swift import SwiftConfig
 from ecord_jax.search.chunk import search_chunk, start_search
+from ecord_jax.search.swift import start_walk
 from ecord_jax.search.temperature import ladder
 
 # The sets of the paper's first table that lie in the folder of --data.
@@ -191,7 +195,7 @@ def evaluate_set(
     temperature: float | str,
     progress: Callable[[Sequence[int]], Any] = lambda graphs: graphs,
 ) -> np.ndarray:
-    """Exact best cuts of all trajectories.
+    """Exact best cuts of all trajectories; see `evaluate_swift` for that agent.
 
     Args:
         config: whose trajectories, steps_factor and seed count.
@@ -203,6 +207,10 @@ def evaluate_set(
     Returns:
         float64 [G, B].
     """
+    if isinstance(agent.config, SwiftConfig):
+        if temperature != "auto":
+            raise OptionError("flag --temperature: this agent has learned its own; use auto")
+        return evaluate_swift(config, agent, graphs, progress)
     batch = to_batch(graphs)
     temperatures = ladder(temperature, config.trajectories, agent.config)
     rng, key = np.random.default_rng(config.seed), jax.random.key(config.seed)
@@ -223,6 +231,30 @@ def evaluate_set(
         )
         sides = np.asarray(found)[:, : graphs[g].num_vertices]
         cuts.append([graphs[g].cut(row) for row in sides])
+    return np.asarray(cuts, np.float64)
+
+
+def evaluate_swift(
+    config: EvaluateConfig,
+    agent: Agent,
+    graphs: Sequence[Graph],
+    progress: Callable[[Sequence[int]], Any] = lambda graphs: graphs,
+) -> np.ndarray:
+    """The same for an agent that walks on the host, one walk a processor at a time."""
+
+    def best(g: int, b: int) -> float:
+        rng, graph = np.random.default_rng([config.seed, g, b]), graphs[g]
+        labels = rng.integers(0, 2, graph.num_vertices, np.int8)
+        walk = start_walk(agent.params, agent.config, graph, labels, rng)
+        steps = round(config.steps_factor * graph.num_vertices)
+        walk.advance(steps, max(steps, 1))
+        return graph.cut(walk.best_labels)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        cuts = [
+            list(pool.map(functools.partial(best, g), range(config.trajectories)))
+            for g in progress(range(len(graphs)))
+        ]
     return np.asarray(cuts, np.float64)
 
 

@@ -11,13 +11,15 @@ from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs.arrays import GraphArrays, bucket, from_dense
+from ecord_jax.graphs.edge_sampling import torus_edges
 
 __all__ = ["GraphDistribution", "sample_graph"]
 
-Kind = Literal["er", "ba", "mixture"]
+Kind = Literal["er", "ba", "mixture", "torus"]
 Signs = Literal["signed", "positive", "either"]
 
 
@@ -28,12 +30,14 @@ class GraphDistribution:
     Attributes:
         kind: `er`: each edge with probability `edge_probability` (Erdos-Renyi); `ba`: preferential
             attachment of `attachments` edges a vertex (Barabasi-Albert); `mixture`: Erdos-Renyi
-            with a mean degree drawn from `degrees`.
-        num_vertices: N.
+            with a mean degree drawn from `degrees`; `torus`: a periodic lattice of equal sides
+            (with signed weights the ±J spin glass), whose edges are always the same.
+        num_vertices: N; of `torus`, a square or a cube as `dimensions` says.
         edge_probability: of `er`; the paper's 0.15.
         attachments: of `ba`; the paper's 4.
         degrees: of `mixture`.
         signs: weights are ±1 with equal chance, +1, or either of the two a graph.
+        dimensions: of `torus`: 2 or 3; each vertex has two neighbours along each.
     """
 
     kind: Kind = "er"
@@ -42,6 +46,7 @@ class GraphDistribution:
     attachments: int = 4
     degrees: tuple[float, ...] = (3.0, 6.0, 12.0, 24.0)
     signs: Signs = "signed"
+    dimensions: int = 2
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind) or self.signs not in get_args(Signs):
@@ -54,6 +59,22 @@ class GraphDistribution:
             raise OptionError(f"attachments={self.attachments} must be in [1, num_vertices)")
         if self.kind == "mixture" and not self.degrees:
             raise OptionError("degrees must not be empty")
+        if self.kind == "torus":
+            self._check_torus()
+
+    def _check_torus(self) -> None:
+        if self.dimensions not in (2, 3):
+            raise OptionError(f"dimensions={self.dimensions} must be 2 or 3")
+        if self.side < 3 or self.side**self.dimensions != self.num_vertices:
+            raise OptionError(
+                f"num_vertices={self.num_vertices} of a torus must be a side of at least 3 to the "
+                f"power of dimensions={self.dimensions}"
+            )
+
+    @property
+    def side(self) -> int:
+        """Vertices along each axis of a torus."""
+        return round(self.num_vertices ** (1 / self.dimensions))
 
     @property
     def largest_mean_degree(self) -> float:
@@ -64,6 +85,8 @@ class GraphDistribution:
                 return self.edge_probability * (n - 1)
             case "ba":
                 return 2.0 * self.attachments
+            case "torus":
+                return 2.0 * self.dimensions
             case _:
                 return min(float(max(self.degrees)), n - 1.0)
 
@@ -73,6 +96,8 @@ class GraphDistribution:
         n, pairs = self.num_vertices, self.num_vertices * (self.num_vertices - 1) / 2
         if self.kind == "ba":
             return bucket(2 * self.attachments * (n - self.attachments))
+        if self.kind == "torus":
+            return bucket(2 * self.dimensions * n)
         chance = self.largest_mean_degree / (n - 1)
         most = pairs * chance + 6 * math.sqrt(pairs * chance * (1 - chance)) + 6
         return bucket(2 * math.ceil(min(most, pairs)))
@@ -80,6 +105,8 @@ class GraphDistribution:
     @property
     def row_block(self) -> int:
         """Neighbours that a flip updates at once; longer rows take several blocks."""
+        if self.kind == "torus":
+            return 8
         most = self.largest_mean_degree
         wanted = min(math.ceil(most + 4 * math.sqrt(most)), self.num_vertices - 1)
         return max(8, math.ceil(wanted / 8) * 8)
@@ -96,6 +123,8 @@ def sample_graph(distribution: GraphDistribution, key: jax.Array) -> GraphArrays
     n = distribution.num_vertices
     if distribution.kind == "ba":
         present = _barabasi_albert(n, distribution.attachments, structure_key)
+    elif distribution.kind == "torus":
+        present = _torus(distribution)
     else:
         present = _erdos_renyi(distribution, structure_key)
     signs = jnp.where(jax.random.bernoulli(sign_key, shape=(n, n)), 1.0, -1.0)
@@ -117,6 +146,12 @@ def _erdos_renyi(distribution: GraphDistribution, key: jax.Array) -> jax.Array:
         degrees = jnp.asarray(distribution.degrees)
         chance = jnp.minimum(jax.random.choice(degree_key, degrees) / (n - 1), 1.0)
     return jax.random.bernoulli(edge_key, chance, (n, n)).astype(jnp.float32)
+
+
+def _torus(distribution: GraphDistribution) -> jax.Array:
+    low, high = torus_edges((distribution.side,) * distribution.dimensions)
+    n = distribution.num_vertices
+    return jnp.zeros((n, n)).at[np.minimum(low, high), np.maximum(low, high)].set(1.0)
 
 
 def _barabasi_albert(n: int, attachments: int, key: jax.Array) -> jax.Array:

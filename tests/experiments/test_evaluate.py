@@ -1,11 +1,9 @@
 """Tests of experiments/evaluate.py on small sets made here."""
 
 import csv
-import importlib.util
+import functools
 import itertools
 import json
-import pathlib
-import sys
 
 import chex
 import jax
@@ -13,25 +11,17 @@ import numpy as np
 import pytest
 
 from ecord_jax.agents import load_agent, save_agent
-from ecord_jax.cli.common import run
 from ecord_jax.errors import GraphFileError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import init_agent
 from ecord_jax.networks.config import EcordConfig
 
-FILE = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "evaluate.py"
-
 
 @pytest.fixture(scope="module")
-def evaluate():
+def evaluate(load_program):
     """The program as a module."""
-    spec = importlib.util.spec_from_file_location("evaluate_program", FILE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return load_program("evaluate")
 
 
 def make_graphs(sizes, seed=0):
@@ -75,20 +65,9 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def call(evaluate, monkeypatch, capfd):
+def call(evaluate, call_program):
     """Calls the program; gives its status and what it printed."""
-
-    def call(*arguments):
-        argv = ["evaluate.py", *map(str, arguments)]
-        monkeypatch.setattr(sys, "argv", argv)
-        evaluate._FLAGS.unparse_flags()
-        for name in evaluate._FLAGS:
-            evaluate._FLAGS[name].unparse()
-        with pytest.raises(SystemExit) as end:
-            run(evaluate.main, evaluate._FLAGS)
-        return end.value.code, *capfd.readouterr()
-
-    return call
+    return functools.partial(call_program, evaluate)
 
 
 def test_reads_what_is_there(evaluate, folder):

@@ -1,12 +1,14 @@
 """Tests of the training graphs' distributions, over a few hundred samples of each."""
 
 import functools
+import hashlib
 
 import jax
 import numpy as np
 import pytest
 
 from ecord_jax.errors import OptionError
+from ecord_jax.graphs import models
 from ecord_jax.graphs.generators import GraphDistribution, sample_graph
 from tests.helpers import quick_jit
 
@@ -15,6 +17,8 @@ DISTRIBUTIONS = {
     "er": GraphDistribution("er", 24, edge_probability=0.3),
     "ba": GraphDistribution("ba", 20, attachments=3),
     "mixture": GraphDistribution("mixture", 30, degrees=(3.0, 12.0), signs="either"),
+    "torus": GraphDistribution("torus", 25),
+    "torus, 3-D": GraphDistribution("torus", 27, dimensions=3, signs="either"),
 }
 
 
@@ -129,6 +133,41 @@ def test_same_key_same_graph_and_other_keys_others():
     assert len({m.tobytes() for m in matrices}) == SAMPLES
 
 
+@pytest.mark.parametrize(
+    ("distribution", "digest"),
+    [
+        (GraphDistribution(), "f5b90edf37d3078a"),
+        (GraphDistribution("ba", 40), "9f90557467bbb80b"),
+        (GraphDistribution("mixture", 50, signs="either"), "4cc5efe5720e8520"),
+        (GraphDistribution("er", 30, signs="positive"), "b2a6ce21fd2fee17"),
+    ],
+)
+def test_keys_stand_for_graphs(distribution, digest):
+    """The shipped agents' cards name the graphs that they learned from by a seed alone."""
+    arrays = quick_jit(lambda key: sample_graph(distribution, key))(jax.random.key(11))
+    real = int(arrays.graph.n_edge[0])
+    parts = (arrays.row_start, arrays.graph.senders[:real], arrays.graph.edges[:real])
+    types = (np.int32, np.int32, np.int8)
+    content = b"".join(np.asarray(x).astype(t).tobytes() for x, t in zip(parts, types, strict=True))
+    assert hashlib.sha256(content).hexdigest()[:16] == digest
+
+
+@pytest.mark.parametrize("name", ["torus", "torus, 3-D"])
+def test_torus_is_that_of_the_host(name):
+    matrices, arrays = samples(name)
+    distribution = DISTRIBUTIONS[name]
+    shape = (distribution.side,) * distribution.dimensions
+    host = models.torus(shape, seed=0).adjacency().toarray()
+    np.testing.assert_array_equal(matrices != 0, np.broadcast_to(host != 0, matrices.shape))
+    assert (arrays.degree == 2 * distribution.dimensions).all()
+    assert arrays.row_block == 8
+    signed = matrices[(matrices < 0).any(axis=(1, 2))]
+    expected = 1.0 if distribution.signs == "signed" else 0.5
+    assert abs(len(signed) / SAMPLES - expected) < (0.15 if expected < 1 else 1e-9)
+    upper = np.triu(signed, 1)
+    assert mean_is(upper[upper != 0], 0)
+
+
 @pytest.mark.parametrize("chance", [0.0, 1.0])
 def test_empty_and_complete_graphs(chance):
     distribution = GraphDistribution("er", 8, edge_probability=chance)
@@ -146,6 +185,10 @@ def test_empty_and_complete_graphs(chance):
         {"kind": "ba", "attachments": 40},
         {"kind": "ba", "attachments": 0},
         {"kind": "mixture", "degrees": ()},
+        {"kind": "torus", "num_vertices": 40},
+        {"kind": "torus", "num_vertices": 4},
+        {"kind": "torus", "num_vertices": 64, "dimensions": 4},
+        {"kind": "torus", "num_vertices": 36, "dimensions": 3},
     ],
 )
 def test_distributions_that_make_no_sense_are_refused(fields):
