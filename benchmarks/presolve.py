@@ -12,7 +12,6 @@ On a busy machine the processor's seconds say more than those of the clock.
 
 import json
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,12 @@ import numpy as np
 from absl import flags
 
 from ecord_jax.cli.common import run
-from ecord_jax.errors import EcordWarning, OptionError
+from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph, read_graph
+from ecord_jax.graphs.models import Weights, erdos_renyi, power_law, torus
 from ecord_jax.graphs.presolve import presolve
 
+_Maker = Callable[[int, int], Graph]  # of a number of vertices and a seed
 _FLAGS = flags.FlagValues()
 _GRAPHS = flags.DEFINE_list("graphs", [], "Files, or folders of them.", flag_values=_FLAGS)
 _VERTICES = flags.DEFINE_list(
@@ -97,46 +98,29 @@ def _all_graphs(
                 yield path.name.partition(".")[0], read_graph(path)
     for size in sizes:
         for kind, make in _GENERATORS.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EcordWarning)  # of drawing an edge twice
-                graph = make(size, np.random.default_rng(seed))
-            yield f"{kind} {size}", graph
+            yield f"{kind} {size}", make(size, seed)
 
 
-def _random(size: int, rng: np.random.Generator, weights: str = "one") -> Graph:
-    edges = rng.integers(0, size, (3 * size // 2, 2))
-    return Graph.from_edges(edges, _weights(len(edges), rng, weights), num_vertices=size)
+def _random(weights: Weights) -> _Maker:
+    return lambda n, seed: erdos_renyi(n, min(3 / n, 1.0), seed=seed, weights=weights)
 
 
-def _power_law(size: int, rng: np.random.Generator) -> Graph:
-    """Degrees of a power law: the chance of vertex i falls as the root of 1 / (i + 1)."""
-    edges = (size * rng.random((3 * size // 2, 2)) ** 2).astype(np.int64)
-    return Graph.from_edges(edges, num_vertices=size)
+def _power_law(n: int, seed: int) -> Graph:
+    return power_law(n, min(3.0, (n - 1) / 2), seed=seed)
 
 
-def _torus(size: int, rng: np.random.Generator) -> Graph:
-    side = max(2, round(size**0.5))
-    i = np.arange(side * side)
-    right, down = i // side * side + (i + 1) % side, (i + side) % len(i)
-    edges = np.stack([np.tile(i, 2), np.concatenate([right, down])], axis=1)
-    edges = edges[rng.random(len(edges)) < 0.75]
-    return Graph.from_edges(edges, _weights(len(edges), rng, "sign"), num_vertices=len(i))
+def _torus(n: int, seed: int) -> Graph:
+    """A square lattice without a quarter of its edges."""
+    side = max(3, round(n**0.5))
+    whole = torus((side, side), seed=seed)
+    kept = np.random.default_rng(seed).random(whole.num_edges) < 0.75
+    return Graph(whole.edges[kept], whole.weights[kept], whole.names)
 
 
-def _weights(count: int, rng: np.random.Generator, kind: str) -> np.ndarray:
-    match kind:
-        case "one":
-            return np.ones(count, np.int64)
-        case "sign":
-            return rng.choice([-1, 1], count)
-        case _:
-            return rng.normal(size=count)
-
-
-_GENERATORS: dict[str, Callable[[int, np.random.Generator], Graph]] = {
-    "random": _random,
-    "random, signs": lambda size, rng: _random(size, rng, "sign"),
-    "random, Gaussian": lambda size, rng: _random(size, rng, "Gaussian"),
+_GENERATORS: dict[str, _Maker] = {
+    "random": _random("unit"),
+    "random, signs": _random("signed"),
+    "random, Gaussian": _random("gaussian"),
     "power law": _power_law,
     "diluted torus, signs": _torus,
 }
