@@ -19,14 +19,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ecord_jax import functional
     from ecord_jax.agents import load_agent
-    from ecord_jax.graphs import Graph, read_graph
+    from ecord_jax.graphs import Graph, Problem, read_graph
+    from ecord_jax.sampler import EcordSampler
     from ecord_jax.search.result import SolveResult
     from ecord_jax.search.solve import solve
 
-__all__ = ["Graph", "SolveResult", "functional", "load_agent", "read_graph", "solve"]
+__all__ = [
+    "EcordSampler",
+    "Graph",
+    "Problem",
+    "SolveResult",
+    "functional",
+    "load_agent",
+    "read_graph",
+    "solve",
+]
 
 _HOME = {
+    "EcordSampler": "ecord_jax.sampler",
     "Graph": "ecord_jax.graphs",
+    "Problem": "ecord_jax.graphs",
     "SolveResult": "ecord_jax.search.result",
     "load_agent": "ecord_jax.agents",
     "read_graph": "ecord_jax.graphs",

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["AgentError", "EcordError", "EcordWarning", "GraphFileError", "OptionError"]
+__all__ = [
+    "AgentError",
+    "EcordError",
+    "EcordWarning",
+    "GraphFileError",
+    "MissingExtraError",
+    "OptionError",
+]
 
 _MAX_QUOTED = 60  # characters of an offending text that a message repeats
 
@@ -15,6 +22,23 @@ class EcordError(ValueError):
 
 class AgentError(EcordError):
     """An agent that does not exist, cannot be read or does not fit its config."""
+
+
+class MissingExtraError(EcordError, ImportError):
+    """A library that is not installed, because it belongs to an optional extra.
+
+    Args:
+      what: what needs it.
+      library: the library.
+      extra: the extra of this package that installs it.
+    """
+
+    def __init__(self, what: str, library: str, extra: str) -> None:
+        super().__init__(f"{what} needs {library}: pip install 'ecord-jax[{extra}]'")
+        self._args = (what, library, extra)
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        return type(self), self._args
 
 
 class OptionError(EcordError):

@@ -21,7 +21,9 @@ def run_python(code):
 
 def test_names():
     assert ej.__all__ == [
+        "EcordSampler",
         "Graph",
+        "Problem",
         "SolveResult",
         "functional",
         "load_agent",

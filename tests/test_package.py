@@ -65,7 +65,7 @@ def test_metadata(wheel):
     assert "Name: ecord-jax\n" in text
     python = re.search("^Requires-Python: (.*)$", text, re.MULTILINE)
     assert set(python.group(1).split(",")) == {">=3.11", "<3.14"}
-    for extra in ("cuda", "experiments", "test"):
+    for extra in ("cuda", "dimod", "experiments", "test"):
         assert f"Provides-Extra: {extra}\n" in text
     assert "ecord-solve = ecord_jax.cli.solve:entry" in scripts
     assert "ecord-verify = ecord_jax.cli.verify:entry" in scripts
@@ -99,7 +99,16 @@ def test_graphs_and_verify_import_without_heavy_libraries():
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     loaded = set(result.stdout.split())
     assert "ecord_jax.cli.verify" in loaded, result.stderr
-    assert not loaded & {"flax", "jax", "jraph", "matplotlib", "networkx", "optax", "scipy"}
+    assert not loaded & {
+        "dimod",
+        "flax",
+        "jax",
+        "jraph",
+        "matplotlib",
+        "networkx",
+        "optax",
+        "scipy",
+    }
 
 
 def test_example_graph():
