@@ -67,6 +67,7 @@ def test_metadata(wheel):
     assert set(python.group(1).split(",")) == {">=3.11", "<3.14"}
     for extra in ("cuda", "dimod", "experiments", "test"):
         assert f"Provides-Extra: {extra}\n" in text
+    assert "ecord-convert = ecord_jax.cli.convert:entry" in scripts
     assert "ecord-solve = ecord_jax.cli.solve:entry" in scripts
     assert "ecord-verify = ecord_jax.cli.verify:entry" in scripts
 

@@ -17,7 +17,7 @@ from absl import flags
 
 from ecord_jax.errors import EcordError, EcordWarning, OptionError
 
-__all__ = ["positionals", "run"]
+__all__ = ["define_format", "positionals", "run"]
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
@@ -64,6 +64,17 @@ def run(
     except (EcordError, flags.Error) as error:
         status = _complain(program, str(error), _BAD_INPUT)
     sys.exit(status)
+
+
+def define_format(flag_values: flags.FlagValues) -> tuple[flags.FlagHolder, flags.FlagHolder]:
+    """Defines the flags --format and --zero_based of a program that reads a problem."""
+    format_ = flags.DEFINE_string(
+        "format", None, "The file's format, where it cannot be told.", flag_values=flag_values
+    )
+    zero_based = flags.DEFINE_boolean(
+        "zero_based", False, "The file counts its vertices from 0.", flag_values=flag_values
+    )
+    return format_, zero_based
 
 
 def positionals(argv: Sequence[str], *names: str) -> list[str]:

@@ -1,10 +1,11 @@
-"""Looks for a large cut of a graph with a trained agent.
+"""Looks for a large cut of a graph, or good values of a QUBO or Ising problem.
 
-Usage: ecord-solve GRAPH [--time_limit=SECONDS] [--num_steps=STEPS] [--out=LABELS] [--json] ...
+Usage: ecord-solve FILE [--time_limit=SECONDS] [--num_steps=STEPS] [--out=VALUES] [--json] ...
 
-GRAPH is rudy (GSet) text, plain or gzip. Without a limit it runs 30 seconds; the time limit is for
-everything, reading and compiling included. Ctrl-C ends the search and keeps the best cut so far.
-Exit status: 0 where there is a cut, 2 for a bad file or flag.
+FILE is of any format in docs/formats.md, as GSet's rudy text, compressed or not; - is standard
+input. Without a limit it runs 30 seconds; the time limit is for everything but --bound, reading and
+compiling included. Ctrl-C ends the search and keeps the best so far. Exit status: 0 where there is
+an answer, 2 for a bad file or flag.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ from ecord_jax.cli.output import check_writable, write_whole
 from ecord_jax.errors import OptionError
 
 if TYPE_CHECKING:
-    from ecord_jax.graphs import Graph
+    import numpy as np
+
+    from ecord_jax.graphs import Graph, Problem
+    from ecord_jax.search.bound import Bound
     from ecord_jax.search.result import Progress, SolveResult
 
 __all__ = ["entry", "main"]
@@ -61,14 +65,22 @@ _SEED = flags.DEFINE_integer(
     "seed", 0, "Of the random draws.", lower_bound=0, upper_bound=2**32 - 1, flag_values=_FLAGS
 )
 _OUT = flags.DEFINE_string(
-    "out", None, "File for the labels, one `name side` a line.", flag_values=_FLAGS
+    "out", None, "File for the sides or values, one `name value` a line.", flag_values=_FLAGS
 )
 _PLOT = flags.DEFINE_string(
     "plot", None, "File for a picture (PNG) of the best cut against time.", flag_values=_FLAGS
 )
+_BOUND = flags.DEFINE_boolean(
+    "bound",
+    False,
+    "Compute an upper bound of the cut after the search, in time of its own: seconds for hundreds "
+    "of vertices, minutes for thousands.",
+    flag_values=_FLAGS,
+)
 _PRESOLVE = flags.DEFINE_boolean(
     "presolve", True, "Make the graph smaller by exact rules first.", flag_values=_FLAGS
 )
+_FORMAT, _ZERO_BASED = common.define_format(_FLAGS)
 _JSON = flags.DEFINE_boolean(
     "json", False, "Print one JSON object, as the last line.", flag_values=_FLAGS
 )
@@ -76,25 +88,27 @@ _JSON = flags.DEFINE_boolean(
 
 def main(argv: Sequence[str]) -> int:
     # Imported here, so that Ctrl-C finds `common.run` in place.
-    from ecord_jax.graphs import read_graph, write_labels
+    from ecord_jax.graphs import read_problem, write_values
 
-    (path,) = common.positionals(argv, "GRAPH")
+    (path,) = common.positionals(argv, "FILE")
     limit = _parse_time_limit(_TIME_LIMIT.value)
     temperature = _parse_temperature(_TEMPERATURE.value)
     _check_outputs(path)
     _keep_compiled_loops()
     before = time.monotonic()
-    graph = read_graph(path)
+    problem = read_problem(path, _FORMAT.value, zero_based=_ZERO_BASED.value)
     read_seconds = time.monotonic() - before
-    result = _solve(graph, temperature, limit)
+    result = _solve(problem.graph, temperature, limit)
+    bound = _bound(problem.graph, result) if _BOUND.value else None
+    values = problem.values(result.labels)
     with _handling_interrupts(signal.SIG_IGN):  # a second, impatient Ctrl-C must lose nothing
         seconds = {**result.seconds, "read": read_seconds, "total": time.monotonic() - _START}
         result = dataclasses.replace(result, seconds=seconds)
         try:
             if _OUT.value:
-                write_whole(_OUT.value, lambda file: write_labels(file, graph, result.labels))
+                write_whole(_OUT.value, lambda file: write_values(file, problem, values))
         finally:
-            _print_result(graph, result)
+            _print_result(problem, values, result, bound)
     if _PLOT.value:
         from ecord_jax.cli.plot import plot_curve
 
@@ -143,36 +157,92 @@ def _solve(graph: Graph, temperature: Any, limit: float | None) -> SolveResult:
         )
 
 
-def _print_result(graph: Graph, result: SolveResult) -> None:
+def _bound(graph: Graph, result: SolveResult) -> Bound | None:
+    """An upper bound of the cut; None where Ctrl-C ends its computation."""
+    from ecord_jax.search.bound import upper_bound
+
+    try:
+        return upper_bound(graph if result.reduction is None else result.reduction)
+    except KeyboardInterrupt:
+        return None
+
+
+def _print_result(
+    problem: Problem, values: np.ndarray, result: SolveResult, bound: Bound | None
+) -> None:
     """Prints the JSON object, or a few lines for people."""
     seconds = {name: round(value, 3) for name, value in result.seconds.items()}
+    objective = problem.objective(values)
     if _JSON.value:
-        fields = {
-            "cut": result.cut,
-            "vertices": graph.num_vertices,
-            "edges": graph.num_edges,
-            "steps": result.steps,
-            "trajectories": result.trajectories,
-            "seed": _SEED.value,
-            "agent": result.agent,
-            "seconds": seconds,
-            "stopped_by": result.stopped_by,
-            "presolve": result.reduction
-            and {
-                "vertices": result.reduction.graph.num_vertices,
-                "edges": result.reduction.graph.num_edges,
-                "seconds": seconds["presolve"],
-            },
-        }
-        print(json.dumps(fields), flush=True)
+        print(json.dumps(_fields(problem, objective, result, bound, seconds)), flush=True)
         return
+    graph = problem.graph
+    if problem.kind != "max-cut":
+        sense = {"min": "minimised", "max": "maximised"}[problem.sense]
+        print(f"objective: {objective}")
+        print(f"problem: {problem.kind}, {problem.num_variables} variables, {sense}")
     print(f"cut: {result.cut}")
     print(f"graph: {graph.num_vertices} vertices, {graph.num_edges} edges")
     if result.reduction is not None:
         print(f"presolve: {result.reduction.summary}")
     print(f"search: {result.agent}, {result.trajectories} trajectories of {result.steps} steps")
+    if bound is not None:
+        kind = "certified" if bound.certified else "an estimate"
+        print(f"bound: {bound.value} ({kind}), gap {100 * _gap(result, bound):.3f} %")
+    if _is_optimal(result, bound):
+        print("optimal: there is no larger cut")
     times = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
     print(f"seconds: {times}; stopped by {result.stopped_by}", flush=True)
+
+
+def _is_optimal(result: SolveResult, bound: Bound | None) -> bool:
+    return result.stopped_by == "optimal" or (bound is not None and bound.proves(result.cut))
+
+
+def _gap(result: SolveResult, bound: Bound) -> float:
+    """What the bound leaves above the cut, over the bound."""
+    room = bound.largest_cut - result.cut
+    return float(room / abs(bound.largest_cut)) if room > 0 else 0.0
+
+
+def _fields(
+    problem: Problem,
+    objective: int | float,
+    result: SolveResult,
+    bound: Bound | None,
+    seconds: dict[str, float],
+) -> dict[str, Any]:
+    """What --json prints."""
+    reduced = result.reduction and result.reduction.graph
+    return {
+        "kind": problem.kind,
+        "sense": problem.sense,
+        "objective": objective,
+        "cut": result.cut,
+        "vertices": problem.graph.num_vertices,
+        "edges": problem.graph.num_edges,
+        "steps": result.steps,
+        "trajectories": result.trajectories,
+        "seed": _SEED.value,
+        "agent": result.agent,
+        "seconds": seconds,
+        "stopped_by": result.stopped_by,
+        "optimal": _is_optimal(result, bound),
+        "bound": bound
+        and {
+            "cut": bound.value,
+            "objective": problem.bound(bound.value),
+            "certified": bound.certified,
+            "gap": _gap(result, bound),
+            "seconds": round(bound.seconds, 3),
+        },
+        "presolve": reduced
+        and {
+            "vertices": reduced.num_vertices,
+            "edges": reduced.num_edges,
+            "seconds": seconds["presolve"],
+        },
+    }
 
 
 def _parse_time_limit(limit: float | None) -> float | None:

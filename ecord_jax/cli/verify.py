@@ -1,10 +1,11 @@
-"""Recomputes the cut that labels make of a graph.
+"""Recomputes the cut that labels make of a graph, or the objective of values.
 
-Usage: ecord-verify GRAPH LABELS [--cut=VALUE] [--json]
+Usage: ecord-verify FILE VALUES [--cut=VALUE] [--json]
 
-LABELS has one line `name side` a vertex, the side 0 or 1. The cut is counted here, edge by edge in
-plain Python, not by the code that found it. Exit status: 0; 1 where --cut is given and differs; 2
-for a bad file or flag.
+FILE is what ecord-solve was given. VALUES has one line `name value` a vertex or variable: the side,
+0 or 1; x, 0 or 1; or the spin, -1 or 1. The sum is made here, term by term in plain Python, not by
+the code that found it. Exit status: 0; 1 where --cut is given and differs; 2 for a bad file or
+flag.
 """
 
 from __future__ import annotations
@@ -13,37 +14,47 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NoReturn
 
 from absl import flags
 
 from ecord_jax.cli import common
 from ecord_jax.errors import OptionError
-from ecord_jax.graphs import Graph, read_graph, read_labels
+from ecord_jax.graphs import Problem, read_problem, read_values
 
 __all__ = ["entry", "main"]
 
 _PROGRAM = "ecord-verify"
+_EXACT = 2**53  # up to which an integer is a float
 # Flags of its own, so that binaries that share a flag's name can be imported together.
 _FLAGS = flags.FlagValues()
 _CUT = flags.DEFINE_string("cut", None, "The cut that it should be.", flag_values=_FLAGS)
+_OBJECTIVE = flags.DEFINE_string(
+    "objective", None, "The objective that it should be.", flag_values=_FLAGS
+)
+_FORMAT, _ZERO_BASED = common.define_format(_FLAGS)
 _JSON = flags.DEFINE_boolean("json", False, "Print one JSON object.", flag_values=_FLAGS)
 
 
 def main(argv: Sequence[str]) -> int:
-    graph_path, labels_path = common.positionals(argv, "GRAPH", "LABELS")
-    claimed = None if _CUT.value is None else _parse_cut(_CUT.value)
-    graph = read_graph(graph_path)
-    cut = _count_cut(graph, read_labels(labels_path, graph).tolist())
-    agrees = None if claimed is None else cut == claimed
+    path, values_path = common.positionals(argv, "FILE", "VALUES")
+    claimed = _claim()
+    problem = read_problem(path, _FORMAT.value, zero_based=_ZERO_BASED.value)
+    is_graph = problem.kind == "max-cut"
+    if _CUT.value is not None and not is_graph:
+        raise OptionError(f"flag --cut={_CUT.value}: {path} is no graph; use --objective")
+    name = "cut" if is_graph else "objective"
+    found = _count(problem, read_values(values_path, problem).tolist())
+    agrees = None if claimed is None else found == claimed
     if _JSON.value:
-        sizes = {"vertices": graph.num_vertices, "edges": graph.num_edges}
-        print(json.dumps({"cut": cut, **sizes, "claimed": claimed, "agrees": agrees}))
+        sizes = {"vertices": problem.num_variables, "edges": len(problem.pairs)}
+        print(json.dumps({name: found, **sizes, "claimed": claimed, "agrees": agrees}))
     else:
-        print(f"cut: {cut}")
+        print(f"{name}: {found}")
     if agrees is False:
         sys.stdout.flush()
-        print(f"{_PROGRAM}: the cut is {cut}, not {claimed} as claimed", file=sys.stderr)
+        print(f"{_PROGRAM}: the {name} is {found}, not {claimed} as claimed", file=sys.stderr)
         return 1
     return 0
 
@@ -53,30 +64,39 @@ def entry() -> NoReturn:
     common.run(main, _FLAGS, program=_PROGRAM)
 
 
-def _count_cut(graph: Graph, sides: list[int]) -> int | float:
-    """Sums the weights of the edges whose ends differ; exact, floats rounded once at the end."""
-    weights = graph.weights.tolist()
-    between = [
-        weight
-        for (u, v), weight in zip(graph.edges.tolist(), weights, strict=True)
-        if sides[u] != sides[v]
-    ]
-    is_integer = all(isinstance(weight, int) for weight in weights)
-    return sum(between) if is_integer else math.fsum(between)
+def _count(problem: Problem, values: list[int]) -> int | float:
+    """Sums the terms of the objective; exact, floats rounded once at the end."""
+    terms: list[int | float] = [problem.offset]
+    for value, weight in zip(values, problem.linear.tolist(), strict=True):
+        terms.append(value * weight)
+    for (i, j), weight in zip(problem.pairs.tolist(), problem.quadratic.tolist(), strict=True):
+        sign = int(values[i] != values[j]) if problem.kind == "max-cut" else values[i] * values[j]
+        terms.append(sign * weight)
+    if all(isinstance(term, int) for term in terms):
+        return sum(terms)
+    if abs(problem.offset) <= _EXACT:
+        return math.fsum(terms)
+    return float(sum(map(Fraction, terms), Fraction(0)))
 
 
-def _parse_cut(text: str) -> int | float:
-    """Reads the claimed cut; an integer stays one, since a float would round a long one."""
-    try:
-        value: int | float = int(text)
-    except ValueError:
+def _claim() -> int | float | None:
+    """Reads the claimed value; an integer stays one, since a float would round a long one."""
+    given = {"cut": _CUT.value, "objective": _OBJECTIVE.value}
+    claims = {name: text for name, text in given.items() if text is not None}
+    if len(claims) == 2:
+        raise OptionError("flags --cut and --objective: only one of them can be given")
+    for name, text in claims.items():
         try:
-            value = float(text)
+            value: int | float = int(text)
         except ValueError:
-            value = math.nan
-    if not math.isfinite(value):
-        raise OptionError(f"flag --cut={text}: not a finite number")
-    return value
+            try:
+                value = float(text)
+            except ValueError:
+                value = math.nan
+        if not math.isfinite(value):
+            raise OptionError(f"flag --{name}={text}: not a finite number")
+        return value
+    return None
 
 
 if __name__ == "__main__":

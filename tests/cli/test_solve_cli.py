@@ -16,7 +16,7 @@ import pytest
 from ecord_jax.agents import save_agent
 from ecord_jax.cli import output, solve
 from ecord_jax.errors import GraphFileError
-from ecord_jax.graphs import Graph, read_graph, read_labels
+from ecord_jax.graphs import Graph, read_graph, read_labels, read_problem
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import init_agent
 from ecord_jax.networks.config import EcordConfig
@@ -25,7 +25,8 @@ from ecord_jax.search import prepare
 GRAPH = "6 7\n1 2 3\n2 3 2\n3 1 -1\n3 4 4\n4 5 1\n5 6 2\n6 4 2\n"
 BEST = 13
 CONFIG = EcordConfig(rnn="none", embedding=4, layers=1, value_width=4, advantage_width=4)
-KEYS = "cut vertices edges steps trajectories seed agent seconds stopped_by presolve"
+KEYS = "kind sense objective cut vertices edges steps trajectories seed agent seconds stopped_by "
+KEYS += "optimal bound presolve"
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +131,51 @@ def test_presolve_of_a_part(call, tmp_path):
     assert (found["presolve"]["vertices"], found["presolve"]["edges"]) == (5, 10)
 
 
+def test_qubo(call, tmp_path):
+    (tmp_path / "problem.qubo").write_text("p qubo 0 3 3 2\n0 0 -2\n1 1 3\n2 2 -4\n0 1 -4\n0 2 5\n")
+    status, out, err = call("problem.qubo", "--json", "--out=values")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert (found["kind"], found["sense"], found["objective"]) == ("qubo", "min", -4)
+    assert found["optimal"] is True
+    assert (tmp_path / "values").read_text() == "0 0\n1 0\n2 1\n"
+    _, out, _ = call("problem.qubo")
+    assert out.startswith("objective: -4\nproblem: qubo, 3 variables, minimised\ncut: ")
+
+
+def test_ising_from_standard_input(call, tmp_path, monkeypatch):
+    lines = "# vartype=SPIN\n0 0 0.5\n0 1 1\n1 2 1\n0 2 1\n"
+    (tmp_path / "in").write_text(lines)
+    with open(tmp_path / "in") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        status, out, err = call("-", "--format=coo", "--json", "--out=spins")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert (found["kind"], found["objective"]) == ("ising", -1.5)
+    spins = dict(line.split() for line in (tmp_path / "spins").read_text().splitlines())
+    assert spins["0"] == "-1"
+    assert set(spins.values()) == {"1", "-1"}
+
+
+def test_bound(call, tmp_path):
+    """An odd cycle with chords: the search cannot know that it is best, the bound does."""
+    edges = [(i, j) for i in range(1, 6) for j in range(i + 1, 6)]
+    lines = "".join(f"{i} {j} 1\n" for i, j in edges)
+    (tmp_path / "k5").write_text(f"5 10\n{lines}")
+    status, out, _ = call("k5", "--json", "--bound", "--nopresolve")
+    found = json.loads(out)
+    assert (status, found["cut"], found["stopped_by"]) == (0, 6, "num_steps")
+    assert found["bound"]["certified"] is True
+    assert 6.25 <= found["bound"]["cut"] < 6.26
+    assert found["bound"]["objective"] == 6
+    assert (found["optimal"], found["bound"]["gap"]) == (True, 0.0)
+    _, out, _ = call("k5", "--bound", "--nopresolve")
+    assert "(certified), gap 0.000 %\noptimal: there is no larger cut\n" in out
+    _, out, _ = call("k5", "--json", "--nopresolve")
+    assert json.loads(out)["bound"] is None
+    assert json.loads(out)["optimal"] is False
+
+
 def test_compiled_loops_are_kept(call, graph, tmp_path):
     assert call(graph)[0] == 0
     folder = tmp_path.with_name("cache") / "ecord_jax" / "numba"
@@ -169,8 +215,8 @@ def test_time_limit_counts_from_the_start(call, graph, monkeypatch):
 
 
 def test_reading_may_take_all_the_time(call, graph, monkeypatch):
-    slow = lambda path: (time.sleep(0.3), read_graph(path))[1]  # noqa: E731
-    monkeypatch.setattr("ecord_jax.graphs.read_graph", slow)
+    slow = lambda *args, **more: (time.sleep(0.3), read_problem(*args, **more))[1]  # noqa: E731
+    monkeypatch.setattr("ecord_jax.graphs.read_problem", slow)
     status, out, _ = call(graph, "--json", "--time_limit=0.2", steps=())
     found = json.loads(out)
     assert (status, found["stopped_by"], found["steps"]) == (0, "time_limit", 0)
@@ -188,7 +234,7 @@ def test_no_vertices(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "missing argument GRAPH"),
+        ([], "missing argument FILE"),
         (["graph", "more"], "unexpected argument 'more'"),
         (["nowhere"], "nowhere: No such file"),
         (["bad"], "bad:2: "),
@@ -226,7 +272,7 @@ def test_bad_input_ends_with_one_line(call, graph, tmp_path, arguments, words):
 
 
 def test_outputs_are_refused_before_reading(call, monkeypatch):
-    monkeypatch.setattr("ecord_jax.graphs.read_graph", lambda path: pytest.fail("read"))
+    monkeypatch.setattr("ecord_jax.graphs.read_problem", lambda *_: pytest.fail("read"))
     assert call("graph", "--out=no/labels")[0] == 2
 
 
@@ -250,7 +296,7 @@ def test_labels_that_cannot_be_written_leave_the_result(call, graph, tmp_path, m
         pathlib.Path(path).write_text("1 ")
         raise GraphFileError(path, "No space left on device")
 
-    monkeypatch.setattr("ecord_jax.graphs.write_labels", fail)
+    monkeypatch.setattr("ecord_jax.graphs.write_values", fail)
     status, out, err = call(graph, "--json", "--out=labels")
     assert status == 2
     assert err.count("\n") == 1

@@ -49,6 +49,38 @@ def test_agrees(call, files, claimed):
     assert call(*files, f"--cut={claimed}") == (0, "cut: 12\n", "")
 
 
+QUBO = "p qubo 0 3 3 2\n0 0 -2\n1 1 3\n2 2 -4\n0 1 5\n0 2 1\n"
+
+
+def test_objective_of_a_qubo(call, files, tmp_path):
+    (tmp_path / "problem.qubo").write_text(QUBO)
+    (tmp_path / "values").write_text("0 1\n1 0\n2 1\n")
+    places = [str(tmp_path / "problem.qubo"), str(tmp_path / "values")]
+    assert call(*places) == (0, "objective: -5\n", "")
+    assert call(*places, "--objective=-5")[0] == 0
+    status, _, err = call(*places, "--objective=-6")
+    assert (status, err) == (1, "ecord-verify: the objective is -5, not -6 as claimed\n")
+    status, _, err = call(*places, "--cut=3")
+    assert status == 2
+    assert "is no graph; use --objective" in err
+    (tmp_path / "values").write_text("0 1\n1 -1\n2 1\n")
+    status, _, err = call(*places)
+    assert status == 2
+    assert "values:2: bad value (got '1 -1'); expected name, blank, 0 or 1" in err
+
+
+def test_format_and_first_vertex(call, files, tmp_path):
+    (tmp_path / "zero").write_text("3 2\n0 1 5\n1 2 7\n")
+    (tmp_path / "sides").write_text("0 0\n1 1\n2 0\n")
+    places = [str(tmp_path / "zero"), str(tmp_path / "sides")]
+    status, _, err = call(*places)
+    assert status == 2
+    assert "zero:2: no vertex 0" in err
+    assert call(*places, "--zero_based") == (0, "cut: 12\n", "")
+    assert call(*places, "--zero_based", "--format=rudy") == (0, "cut: 12\n", "")
+    assert call(*places, "--format=nonsense")[0] == 2
+
+
 def test_differs(call, files):
     status, out, err = call(*files, "--cut=11")
     assert (status, out) == (1, "cut: 12\n")
@@ -97,8 +129,8 @@ def test_warnings_are_one_line(call, files, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "missing argument GRAPH and LABELS"),
-        (["GRAPH"], "missing argument LABELS"),
+        ([], "missing argument FILE and VALUES"),
+        (["GRAPH"], "missing argument VALUES"),
         (["GRAPH", "LABELS", "more"], "unexpected argument 'more'"),
         (["GRAPH", "LABELS", "--depth=3"], "Unknown command line flag 'depth'"),
         (["GRAPH", "LABELS", "--cut"], "Missing value for flag --cut"),
@@ -106,7 +138,7 @@ def test_warnings_are_one_line(call, files, tmp_path):
         (["GRAPH", "LABELS", "--cut=nan"], "flag --cut=nan"),
         (["GRAPH", "LABELS", "--json=3"], "flag --json=3"),
         (["nowhere", "LABELS"], "nowhere: No such file or directory"),
-        (["LABELS", "LABELS"], "labels:4: bad header|labels:1: the header says"),
+        (["LABELS", "LABELS"], "labels:2: no vertex 2"),
         (["GRAPH", "GRAPH"], "graph:1: bad side"),
     ],
 )
@@ -122,7 +154,7 @@ def test_bad_input_ends_with_one_line(call, files, arguments, words):
 def test_help(call):
     status, out, err = call("--help")
     assert (status, err) == (0, "")
-    assert "Usage: ecord-verify GRAPH LABELS" in out
+    assert "Usage: ecord-verify FILE VALUES" in out
     assert "--cut: The cut that it should be." in out
     assert "--[no]json" in out
 
