@@ -15,7 +15,6 @@ import csv
 import dataclasses
 import functools
 import json
-import os
 import shlex
 import sys
 import time
@@ -39,7 +38,8 @@ from ecord_jax.graphs.arrays import GraphArrays, to_batch
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import SwiftConfig
 from ecord_jax.search.chunk import search_chunk, start_search
-from ecord_jax.search.swift import start_walk
+from ecord_jax.search.swift import num_processors, start_walk, survey
+from ecord_jax.search.swift_walk import WalkState
 from ecord_jax.search.temperature import ladder
 
 # The sets of the paper's first table that lie in the folder of --data.
@@ -242,20 +242,21 @@ def evaluate_swift(
 ) -> np.ndarray:
     """The same for an agent that walks on the host, one walk a processor at a time."""
 
-    def best(g: int, b: int) -> float:
+    def best(g: int, ground: WalkState, b: int) -> float:
         rng, graph = np.random.default_rng([config.seed, g, b]), graphs[g]
         labels = rng.integers(0, 2, graph.num_vertices, np.int8)
-        walk = start_walk(agent.params, agent.config, graph, labels, rng)
+        walk = start_walk(ground, labels, rng)
         steps = round(config.steps_factor * graph.num_vertices)
         walk.advance(steps, max(steps, 1))
         return graph.cut(walk.best_labels)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        cuts = [
-            list(pool.map(functools.partial(best, g), range(config.trajectories)))
-            for g in progress(range(len(graphs)))
-        ]
-    return np.asarray(cuts, np.float64)
+    cuts = np.zeros((len(graphs), config.trajectories))
+    with ThreadPoolExecutor(num_processors()) as pool:
+        for g in progress(range(len(graphs))):
+            if graphs[g].num_vertices:
+                one = functools.partial(best, g, survey(agent, graphs[g]))
+                cuts[g] = list(pool.map(one, range(config.trajectories)))
+    return cuts
 
 
 def make_row(

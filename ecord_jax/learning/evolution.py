@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -19,8 +18,9 @@ import numpy as np
 
 from ecord_jax.errors import OptionError
 from ecord_jax.learning.instances import KINDS, Instance, draw_instance
+from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, param_shapes
-from ecord_jax.search.swift import start_walk
+from ecord_jax.search.swift import num_processors, start_walk, survey
 
 __all__ = ["EvolutionConfig", "EvolutionState", "final_cuts", "first_state", "generation", "unpack"]
 
@@ -54,10 +54,10 @@ class EvolutionConfig:
     """
 
     network: SwiftConfig = SwiftConfig()
-    generations: int = 60
+    generations: int = 40
     population: int = 24
     elite: int = 6
-    instances: int = 22
+    instances: int = 24
     vertices: tuple[int, int] = (300, 2000)
     factors: tuple[float, float] = (4.0, 150.0)
     spread: float = 0.15
@@ -71,6 +71,12 @@ class EvolutionConfig:
         for name in ("generations", "instances"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name}={getattr(self, name)} must be at least 1")
+        for name, least in (("vertices", 50), ("factors", 1)):
+            low, high = getattr(self, name)
+            if not least <= low <= high:
+                raise OptionError(f"{name}={(low, high)} must be two ascending numbers >= {least}")
+        if not 0 < self.least_spread <= self.spread:
+            raise OptionError(f"spread={self.spread} must be at least least_spread, above 0")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +140,7 @@ def final_cuts(
     """Best cuts float64 [P, I] when the budgets are spent; the same draws for all candidates."""
     params = [unpack(one, network) for one in candidates for _ in instances]
     walk = functools.partial(_final_cut, network)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(num_processors()) as pool:
         cuts = list(pool.map(walk, params, [*instances] * len(candidates)))
     return np.reshape(cuts, (len(candidates), len(instances)))
 
@@ -145,9 +151,9 @@ def _final_cut(network: SwiftConfig, params: dict[str, Any], instance: Instance)
     if size == 0:  # presolved to nothing
         return 0.0
     labels = rng.integers(0, 2, size, np.int8)
-    walk = start_walk(params, network, instance.graph, labels, rng)
+    walk = start_walk(survey(Agent(params, network), instance.graph), labels, rng)
     walk.advance(instance.budget, instance.budget)
-    return walk.best_cut
+    return float(instance.graph.cut(walk.best_labels))
 
 
 def _scores(cuts: np.ndarray) -> np.ndarray:

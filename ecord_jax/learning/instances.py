@@ -93,6 +93,16 @@ def _heavy(size: int, rng: np.random.Generator) -> Graph:
     return Graph(graph.edges, weights, graph.names)
 
 
+def _hubs(size: int, rng: np.random.Generator) -> Graph:
+    """A sparse graph with some vertices that a good part of the others is joined to."""
+    graph = erdos_renyi(size, rng.uniform(3.0, 6.0) / size, seed=rng)
+    hubs = np.repeat(rng.choice(size, 3, replace=False), max(size // 5, 1))
+    more = np.stack([hubs, rng.integers(0, size, len(hubs))], axis=1)
+    ends = np.sort(np.concatenate([graph.edges, more]), axis=1)
+    ends = np.unique(ends[ends[:, 0] < ends[:, 1]], axis=0)
+    return Graph(ends, np.ones(len(ends), np.int64), graph.names)
+
+
 _MAKERS: dict[str, _Maker] = {
     "sparse": _sparse,
     "dense": _dense,
@@ -100,6 +110,7 @@ _MAKERS: dict[str, _Maker] = {
     "regular": lambda n, rng: random_regular(2 * (n // 2), int(rng.integers(3, 8)), seed=rng),
     "power_law": lambda n, rng: power_law(n, rng.uniform(3.0, 10.0), seed=rng),
     "ba": lambda n, rng: barabasi_albert(n, int(rng.integers(2, 6)), seed=rng),
+    "hubs": _hubs,
     "planar": lambda n, rng: planar_union(n // 2, seed=rng, weights=rng.choice(["unit", "signed"])),
     "square": _square,
     "cube": _cube,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ def train_swift(
     Args:
         config: the run.
         folder: made if needed; must not hold another run unless `resume`.
-        resume: go on from the checkpoint, to the same vector as without interruption.
+        resume: go on from the checkpoint, to the same vector as without interruption. A run made
+            longer keeps the validation of its first end.
         validate_every: generations between validations.
         show_progress: a progress bar on standard error.
         command: the command line, for the card.
@@ -156,7 +158,7 @@ def _load(path: Path, config: EvolutionConfig) -> _Run:
         state = EvolutionState(found["mean"], found["spread"], int(found["done"]))
         values = float(found["best_score"]), int(found["best_at"]), float(found["seconds"])
         run = _Run(state, found["best"], *values)
-    except (OSError, KeyError, ValueError):
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
         raise AgentError(f"{path}: not a checkpoint of this program") from None
     # A run may be made longer, but not otherwise different.
     wanted = json.dumps(dataclasses.asdict(dataclasses.replace(config, generations=1)))

@@ -43,6 +43,7 @@ __all__ = [
 _FIRST_KNOT, _FIRST_EDGE = 0.004, 0.003
 _LEAST_FIELD = 1e-3  # of the mean, under the logarithm
 _LONGEST_STAGNATION = 3.0
+_DEEPEST = 3.0  # the bend of a loss goes no further: a hub's would outgrow what it loses
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Globals(NamedTuple):
         progress: p.
         penalty: M.
         rise: factor of positive x in k(x).
-        dip: factor of the square of negative x in k(x).
+        dip: factor of the square of negative x in k(x), which stays what it is at x = -3.
     """
 
     temperature: Any
@@ -201,7 +202,8 @@ def swift_scores(tables: SwiftTables, shared: Globals, peeks: Any, bins: Any) ->
         [N].
     """
     xp = _namespace(peeks)
-    bend = xp.where(peeks > 0, shared.rise * peeks, shared.dip * peeks * peeks)
+    loss = xp.maximum(xp.minimum(peeks, 0.0), -_DEEPEST)
+    bend = shared.rise * xp.maximum(peeks, 0.0) + shared.dip * loss * loss
     gain = tables.gain * peeks + bend + tables.bias + tables.drift * shared.progress
     return (gain - tables.penalty * shared.penalty * tables.curve[bins]) / shared.temperature
 

@@ -70,10 +70,11 @@ def solve(
         time_limit: seconds for the whole call, compiling included. It is passed by at most half a
             second and a chunk of steps (well below a second but for the largest graphs). 30 if
             neither limit is given; if both are, whichever comes first ends the search.
-        num_steps: flips of each trajectory. The same key and number give the same labels on the
-            same machine.
+        num_steps: flips of each trajectory. Without a time limit the same key and number give the
+            same labels on the same machine.
         trajectories: B.
-        temperature: a number, a list or "auto", see `ecord_jax.search.temperature.ladder`.
+        temperature: a number, a list or "auto", see `ecord_jax.search.temperature.ladder`; "auto"
+            for `swift`, which has learned its own.
         key: of `jax.random.key`; consumed.
         init: "random", "equal" or labels [N] or [B, N], see `ecord_jax.search.starts.start_labels`.
         presolve: whether the graph is first made smaller by exact rules, see
@@ -109,7 +110,12 @@ def solve(
     stopped_by = run.search(
         lambda: greedy_labels(graph, first, rng, watch.deadline),
         lambda: reduce(graph) if presolve else Reduction.unchanged(graph),
-        lambda reduction: make(reduction.graph, policy, starts[:, reduction.vertices]),
+        lambda reduction: make(
+            reduction.graph,
+            policy,
+            starts[:, reduction.vertices],
+            run.best.labels[reduction.vertices],
+        ),
     )
     seconds = watch.elapsed
     return SolveResult(
@@ -137,16 +143,21 @@ def _maker(
     last_step: int,
     watch: Watch,
     key: jax.Array,
-) -> Callable[[Graph, Agent, np.ndarray], Prepared]:
-    """What makes a search of a graph, an agent and start labels."""
+) -> Callable[[Graph, Agent, np.ndarray, np.ndarray], Prepared]:
+    """What makes a search of a graph, an agent, start labels and the best labels so far."""
     if isinstance(policy.config, SwiftConfig):
         if not isinstance(temperature, str) or temperature != "auto":
             raise OptionError(f"temperature={temperature!r}: this agent has learned its own")
         seed = np.asarray(jax.random.key_data(key)).tolist()
-        left = functools.partial(getattr, watch, "left")
-        return functools.partial(prepare_walks, last_step=last_step, left=left, seed=seed)
+        return functools.partial(
+            prepare_walks, last_step=last_step, left=lambda: watch.left, seed=seed
+        )
     temperatures = ladder(temperature, trajectories, policy.config)
-    return functools.partial(prepare, temperatures=temperatures, last_step=last_step, key=key)
+
+    def make(graph: Graph, agent: Agent, starts: np.ndarray, best: np.ndarray) -> Prepared:
+        return prepare(graph, agent, starts, temperatures, last_step, key)
+
+    return make
 
 
 @dataclasses.dataclass
@@ -193,15 +204,22 @@ class _Run:
                 return "time_limit"
             if self._take_over(self.reduction):
                 return "optimal"
-            prepared = self._wait_for("compile", functools.partial(prepare, self.reduction))
-            return "time_limit" if prepared is None else self._do_chunks(prepared, self.reduction)
+            made = self._wait_for("compile", functools.partial(self._make, prepare, self.reduction))
+            return "time_limit" if made is None else self._do_chunks(*made, self.reduction)
         except KeyboardInterrupt:
             return "interrupted"
+
+    def _make(
+        self, prepare: Callable[[Reduction], Prepared], reduction: Reduction
+    ) -> tuple[Prepared, BestParts]:
+        parts = BestParts(reduction.graph, self.best.labels[reduction.vertices])
+        return prepare(reduction), parts
 
     def _take_over(self, reduction: Reduction) -> bool:
         """Completes the best labels in the best way; gives whether that ends the search."""
         self.best.offer(reduction.lift(self.best.labels[reduction.vertices]), 0)
-        self.best.bound = self.best.cut if reduction.optimal else reduction.bound
+        bound = self.best.cut if reduction.optimal else reduction.bound
+        self.best.bound = min(self.best.bound, bound)
         return self.best.is_optimal
 
     def _wait_for(self, stage: str, make: Callable[[], _Value]) -> _Value | None:
@@ -222,10 +240,9 @@ class _Run:
         if self.callback is not None:
             self.callback(Progress(self.watch.elapsed, self.steps, self.best.cut))
 
-    def _do_chunks(self, prepared: Prepared, reduction: Reduction) -> StoppedBy:
+    def _do_chunks(self, prepared: Prepared, parts: BestParts, reduction: Reduction) -> StoppedBy:
         """Runs chunks, of each group in turn, until something ends the search; at least one."""
         searches, pace = list(prepared.searches), 0.0
-        parts = BestParts(reduction.graph, self.best.labels[reduction.vertices])
         for turn in itertools.count():
             round_, group = divmod(turn, len(searches))
             if round_ * prepared.num_steps >= self.last_step:

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges
 from ecord_jax.search.chunk import Found
-from ecord_jax.search.prepare import Prepared
+from ecord_jax.search.prepare import Prepared, translate_memory_errors
 from ecord_jax.search.swift_walk import (
     BEST,
     BEST_STEP,
@@ -34,19 +33,23 @@ from ecord_jax.search.swift_walk import (
     walk,
 )
 
-__all__ = ["Walk", "prepare_walks", "start_walk"]
+__all__ = ["Walk", "num_processors", "prepare_walks", "start_walk", "survey"]
 
 _NEVER = -(1 << 60)
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 _TRIAL_STEPS = 2048
 _ROUNDS = 32  # of chunks, at least, in which the budget is spent
 _CHUNK_SECONDS = 0.2
-_LEAST_CHUNK = 256
+_LEAST_CHUNK, _MOST_CHUNK = 256, 1 << 17
+# Below so many flips a vertex, random labels would not even become what single flips make of them.
+_FEW = 6.0
 
 
 @dataclasses.dataclass
 class Walk:
     """One trajectory of `swift` over a graph; `advance` changes it.
+
+    Cuts are in the units of `survey`.
 
     Attributes:
         state: of the compiled loop.
@@ -98,128 +101,34 @@ class Walk:
             self.best_labels = labels ^ (flips & 1).astype(np.int8)
 
 
-class _Crew:
-    """Walks that share the processors, and what is left of the time.
+def survey(agent: Agent, graph: Graph) -> WalkState:
+    """What all walks over a graph share, and nothing that a walk changes.
 
     Args:
-        start: makes the walk of a number.
-        size: B.
-        last_step: flips of each walk after which the search ends.
-        left: gives the seconds that are left.
-    """
-
-    def __init__(
-        self, start: Callable[[int], Walk], size: int, last_step: int, left: Callable[[], float]
-    ) -> None:
-        self._start, self._left, self._last_step = start, left, last_step
-        self._threads = min(os.cpu_count() or 1, size)
-        self._pool = ThreadPoolExecutor(self._threads)
-        self._size, self._pace = size, self._measure()
-        rounds = max(self._budget(0) // _ROUNDS, _LEAST_CHUNK)
-        self.num_steps = int(min(rounds, max(_CHUNK_SECONDS / self._pace, _LEAST_CHUNK)))
-
-    def _measure(self) -> float:
-        """Seconds a flip of one thread, by a walk that is thrown away."""
-        walk = self._start(0)
-        walk.advance(1, _TRIAL_STEPS)  # compiles
-        began = time.monotonic()
-        walk.advance(_TRIAL_STEPS, 2 * _TRIAL_STEPS)
-        return (time.monotonic() - began) / _TRIAL_STEPS
-
-    def _budget(self, step: int) -> int:
-        """Flips that a walk can count on, those done included."""
-        left = self._left()
-        if math.isinf(left):
-            return self._last_step
-        more = max(left, 0.0) * self._threads / (self._pace * self._size)
-        return min(self._last_step, step + int(more) + 1)
-
-    def groups(self) -> list[list[Walk]]:
-        walks = [self._start(number) for number in range(self._size)]
-        return [walks[i : i + self._threads] for i in range(0, self._size, self._threads)]
-
-    def run(self, walks: list[Walk]) -> tuple[list[Walk], Found]:
-        """Does the next chunk of some walks side by side."""
-        began, step = time.monotonic(), walks[0].step
-        budget = max(self._budget(step), step + self.num_steps)
-        num_steps = min(self.num_steps, self._last_step - step)
-        list(self._pool.map(lambda walk: walk.advance(num_steps, budget), walks))
-        pace = (time.monotonic() - began) / num_steps * self._threads / len(walks)
-        self._pace += 0.2 * (pace - self._pace)
-        best = max(walks, key=lambda walk: walk.best_cut)
-        return walks, Found(
-            labels=best.best_labels,
-            cut=best.best_cut,
-            step=best.best_step,
-            actions=np.stack([walk.state.actions for walk in walks]),
-            cuts=np.stack([walk.state.cuts for walk in walks]),
-            after=np.stack([walk.labels for walk in walks]),
-        )
-
-
-def prepare_walks(
-    graph: Graph,
-    agent: Agent,
-    starts: np.ndarray,
-    last_step: int,
-    left: Callable[[], float],
-    seed: list[int],
-) -> Prepared:
-    """Compiles the walk, measures it, and starts as many as there are start labels.
-
-    Args:
-        graph: the graph.
         agent: of a `SwiftConfig`.
-        starts: int8 [B, N], start labels.
-        last_step: flips of each walk after which the search ends.
-        left: gives the seconds until it must end, from which the budget is estimated; infinite
-            where only steps are counted, so that the same seed gives the same flips.
-        seed: of the draws.
+        graph: with at least one vertex. Its weights are divided by a power of two, so that neither
+            their squares nor their sums leave the range of float64.
     """
-
-    def start(number: int) -> Walk:
-        rng = np.random.default_rng([*seed, number])
-        return start_walk(agent.params, agent.config, graph, starts[number], rng)
-
-    crew = _Crew(start, len(starts), last_step, left)
-    return Prepared(crew.groups(), crew.run, crew.num_steps)
-
-
-def start_walk(
-    params: dict[str, Any],
-    config: SwiftConfig,
-    graph: Graph,
-    labels: np.ndarray,
-    rng: np.random.Generator,
-) -> Walk:
-    """A walk before its first flip.
-
-    Args:
-        params: of the agent, see `ecord_jax.networks.swift.param_shapes`.
-        config: of the agent.
-        graph: with at least one vertex.
-        labels: int8 [N], where to start.
-        rng: of the walk's draws.
-    """
+    config: SwiftConfig = agent.config
     matrix, size = graph.adjacency(), graph.num_vertices
-    params = {name: np.asarray(value, np.float64) for name, value in params.items()}
-    fields = np.bincount(
-        np.repeat(np.arange(size), np.diff(matrix.indptr)), matrix.data**2, minlength=size
-    )
-    scale = float(np.sqrt(fields.mean())) or 1.0
+    exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
+    weights = np.ldexp(matrix.data, -exponent)
+    params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
+    owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
+    fields = np.bincount(owners, weights**2, minlength=size)
     edges = time_edges(config, size)
     tables = swift_tables(params, config, fields, edges)
     rows = np.zeros((size, 8))
     rows[:, GAIN] = tables.gain
-    rows[:, SIDE] = 1.0 - 2.0 * labels
     rows[:, LAST] = _NEVER
     rows[:, BIN] = len(edges)
-    leaves = -(-size // 32)
     degree = np.log(max(matrix.nnz, 1) / size)
-    state = WalkState(
+    scale = math.sqrt(fields.mean()) or 1.0
+    leaves = -(-size // 32)
+    return WalkState(
         starts=matrix.indptr.astype(np.int64),
-        near=matrix.indices.astype(np.int64),
-        weights=matrix.data,
+        near=matrix.indices.astype(np.int32),
+        weights=weights,
         tables=np.stack([tables.bias, tables.drift, tables.penalty], axis=1),
         curve=tables.curve,
         edges=edges,
@@ -228,12 +137,158 @@ def start_walk(
         ),
         rows=rows,
         ring=np.zeros(1 << int(edges[-1]).bit_length(), np.int64),
-        leaves=np.zeros(leaves),
-        boughs=np.zeros(-(-leaves // 32)),
+        leaves=np.zeros((leaves, 2)),
+        boughs=np.zeros((-(-leaves // 32), 2)),
         draws=np.zeros(0),
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
         shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 1.0 / scale]),
-        counts=np.array([0, 1, 0, max(size // config.refreshes, 1)]),
+        counts=np.array([0, 1, 0, max(size // config.refreshes, 1), 0]),
     )
+
+
+def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) -> Walk:
+    """A walk before its first flip.
+
+    Args:
+        ground: `survey` of the graph.
+        labels: int8 [N], where to start.
+        rng: of the walk's draws.
+    """
+    changed = ("rows", "ring", "leaves", "boughs", "shared", "counts")
+    state = ground._replace(**{name: getattr(ground, name).copy() for name in changed})
+    state.rows[:, SIDE] = 1.0 - 2.0 * labels
     return Walk(state, rng, labels.astype(np.int8))
+
+
+def num_processors() -> int:
+    """Those that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Crew:
+    """Walks that share the processors, and what is left of the time.
+
+    Args:
+        ground: of the graph.
+        starts: int8 [B, N], start labels.
+        fallback: int8 [N], those of all where there is hardly time.
+        last_step: flips of each walk after which the search ends.
+        left: gives the seconds that are left.
+        seed: of the draws.
+    """
+
+    def __init__(
+        self,
+        ground: WalkState,
+        starts: np.ndarray,
+        fallback: np.ndarray,
+        last_step: int,
+        left: Callable[[], float],
+        seed: list[int],
+    ) -> None:
+        self._ground, self._starts, self._seed = ground, starts, seed
+        self._last_step, self._left = last_step, left
+        self._threads = min(num_processors(), len(starts))
+        self._pool = ThreadPoolExecutor(self._threads)
+        self._walks: dict[int, Walk] = {}
+        self._round_began = math.nan
+        turns = -(-len(starts) // self._threads)
+        if math.isinf(left()):
+            # By steps alone the same flips are done whatever the pace is.
+            self._pace, wanted = 0.0, last_step // _ROUNDS
+        else:
+            pace = self._try()
+            self._pace = pace * turns
+            wanted = min(self._budget(0) // _ROUNDS, int(_CHUNK_SECONDS / pace))
+            if self._budget(0) < _FEW * starts.shape[1]:
+                self._starts = np.broadcast_to(fallback, starts.shape)
+        self.num_steps = min(max(wanted, _LEAST_CHUNK), _MOST_CHUNK, last_step)
+
+    def groups(self) -> list[range]:
+        """Numbers of the walks that go on together."""
+        count = len(self._starts)
+        return [
+            range(first, min(first + self._threads, count))
+            for first in range(0, count, self._threads)
+        ]
+
+    def run(self, group: range) -> tuple[range, Found]:
+        """Does the next chunk of some walks side by side."""
+        if group.start == 0:
+            self._time_round()
+        walks = list(self._pool.map(self._walk, group))
+        step = walks[0].step
+        num_steps = min(self.num_steps, self._last_step - step)
+        budget = min(max(self._budget(step), step + num_steps), self._last_step)
+        list(self._pool.map(lambda walk: walk.advance(num_steps, budget), walks))
+        best = max(walks, key=lambda walk: walk.best_cut)
+        return group, Found(
+            labels=best.best_labels,
+            cut=best.best_cut,
+            step=best.best_step,
+            actions=np.stack([walk.state.actions for walk in walks]),
+            cuts=np.stack([walk.state.cuts for walk in walks]),
+            after=np.stack([walk.labels for walk in walks]),
+        )
+
+    def _walk(self, number: int) -> Walk:
+        """A walk, made when it is first wanted: of a large graph each takes its time."""
+        if number not in self._walks:
+            rng = np.random.default_rng([*self._seed, number])
+            self._walks[number] = start_walk(self._ground, self._starts[number], rng)
+        return self._walks[number]
+
+    def _try(self) -> float:
+        """Seconds a flip, by a walk that is thrown away; what comes once a walk is not counted."""
+        walk = start_walk(self._ground, self._starts[0], np.random.default_rng(0))
+        walk.advance(1, _TRIAL_STEPS)  # compiles
+        began = time.monotonic()
+        walk.advance(_TRIAL_STEPS, 2 * _TRIAL_STEPS)
+        return (time.monotonic() - began) / _TRIAL_STEPS
+
+    def _time_round(self) -> None:
+        """Learns from the last round of chunks how long a flip of all walks takes."""
+        now = time.monotonic()
+        if not math.isnan(self._round_began):
+            self._pace = (now - self._round_began) / self.num_steps
+        self._round_began = now
+
+    def _budget(self, step: int) -> int:
+        """Flips that a walk can count on, those done included."""
+        left = self._left()
+        if math.isinf(left):
+            return self._last_step
+        return min(self._last_step, step + int(max(left, 0.0) / self._pace) + 1)
+
+
+def prepare_walks(
+    graph: Graph,
+    agent: Agent,
+    starts: np.ndarray,
+    fallback: np.ndarray,
+    *,
+    last_step: int,
+    left: Callable[[], float],
+    seed: list[int],
+) -> Prepared:
+    """Looks at the graph, compiles the walk and measures it.
+
+    Args:
+        graph: the graph.
+        agent: of a `SwiftConfig`.
+        starts: int8 [B, N], start labels.
+        fallback: int8 [N], good labels, to start from where there is time for few flips a vertex.
+        last_step: flips of each walk after which the search ends.
+        left: gives the seconds until it must end, from which the budget is estimated; infinite
+            where only steps are counted, so that the same seed gives the same flips.
+        seed: of the draws.
+
+    Raises:
+        EcordError: if there is not enough memory.
+    """
+    with translate_memory_errors(len(starts)):
+        crew = _Crew(survey(agent, graph), starts, fallback, last_step, left, seed)
+    return Prepared(crew.groups(), crew.run, crew.num_steps)

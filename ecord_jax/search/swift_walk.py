@@ -1,4 +1,4 @@
-"""One walk of `swift` on the host, as a compiled loop: about a microsecond a flip at any |V|.
+"""One walk of `swift` on the host, as a compiled loop: a microsecond or two a flip at any |V|.
 
 The weights of `ecord_jax.networks.swift` are kept with sums over leaves of 32 vertices and over 32
 leaves, so that a vertex is drawn by looking at some of each, and a flip changes the flipped vertex,
@@ -22,6 +22,7 @@ __all__ = [
     "BIN",
     "BUDGET",
     "CHANCE",
+    "COUNTED",
     "CUT",
     "EVERY",
     "GAIN",
@@ -34,12 +35,13 @@ __all__ = [
 
 _SHIFT = 5  # 32 vertices a leaf, 32 leaves a bough
 _RANGE = 300.0  # exponents are kept within it, around that of the largest weight at the refresh
-_CANCELLED = 1e-4  # a sum that falls below this part of itself is summed anew
-_LONGEST_STAGNATION = 3.0
+_CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed anew
+_LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
+_COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
 # Columns of `rows`, places in `shared` and in `counts`.
 GAIN, BIAS, PENALTY, PEEK, SIDE, LAST, BIN, CHANCE = 0, 1, 2, 3, 4, 5, 6, 7
 CUT, BEST, TOP, COLDNESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6
-STEP, BUDGET, BEST_STEP, EVERY = 0, 1, 2, 3
+STEP, BUDGET, BEST_STEP, EVERY, COUNTED = 0, 1, 2, 3, 4
 
 
 class WalkState(NamedTuple):
@@ -57,13 +59,15 @@ class WalkState(NamedTuple):
             the peek, in units of the weights; the side, 1 or -1; the step of the last flip; the
             bin of the time since; and the weight with which it is flipped, up to a factor.
         ring: int64 [a power of 2 above edges[-1]], the last flips.
-        leaves, boughs: float64, sums of the last column over 32 vertices, and over 32 leaves.
+        leaves, boughs: float64 [., 2], sums of the last column over 32 vertices, and over 32
+            leaves; and the most that each has been since its terms were last summed.
         draws: float64 [T], uniform numbers.
         actions: int32 [T], the vertices flipped.
         cuts: float64 [T + 1], the cut before the first and after each.
         shared: float64 [7]: the cut, the best one, the largest score at the last refresh, 1 / T,
             the two factors of the bend, and 1 / s.
-        counts: int64 [4]: flips done, the budget, when the best was met, flips between refreshes.
+        counts: int64 [5]: flips done, the budget, when the best was met, flips between refreshes,
+            and when peeks were last computed.
     """
 
     starts: Any
@@ -87,9 +91,13 @@ class WalkState(NamedTuple):
 def walk(w: WalkState) -> None:
     """Does one flip for each draw."""
     rows, shared, counts = w.rows, w.shared, w.counts
-    shared[CUT] = w.cuts[0] = _count(w.starts, w.near, w.weights, rows)
+    # Rounding errors of float weights do not live for ever.
+    if counts[STEP] == 0 or counts[STEP] - counts[COUNTED] > _COUNT_EVERY * len(rows):
+        shared[CUT] = _count(w.starts, w.near, w.weights, rows)
+        counts[COUNTED] = counts[STEP]
     if counts[STEP] == 0:
         shared[BEST] = shared[CUT]
+    w.cuts[0] = shared[CUT]
     for turn in range(len(w.draws)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
@@ -108,7 +116,7 @@ def walk(w: WalkState) -> None:
 
 
 def _count(starts: Any, near: Any, weights: Any, rows: Any) -> float:
-    """Computes peeks and cut anew, so that rounding errors live no longer than a chunk."""
+    """Computes peeks anew; gives the cut."""
     cut = 0.0
     for i in range(len(rows)):
         peek = 0.0
@@ -143,15 +151,16 @@ def _weigh_all(rows: Any, curve: Any, shared: Any, leaves: Any, boughs: Any) -> 
     for i in range(len(rows)):
         rows[i, CHANCE] = math.exp(max(rows[i, CHANCE] - top, -_RANGE))
     for j in range(len(leaves)):
-        leaves[j] = _sum_leaf(rows, j)
+        leaves[j, 0] = leaves[j, 1] = _sum(rows, CHANCE, j)
     for k in range(len(boughs)):
-        boughs[k] = _sum_bough(leaves, k)
+        boughs[k, 0] = boughs[k, 1] = _sum(leaves, 0, k)
 
 
 def _score(i: int, rows: Any, curve: Any, shared: Any) -> float:
     """z_i / T, see `swift_scores`."""
     x = rows[i, PEEK] * shared[UNIT]
-    bend = shared[RISE] * x if x > 0 else shared[DIP] * x * x
+    loss = max(x, _DEEPEST)
+    bend = shared[RISE] * x if x > 0 else shared[DIP] * loss * loss
     z = rows[i, GAIN] * x + bend + rows[i, BIAS] - rows[i, PENALTY] * curve[int(rows[i, BIN])]
     return z * shared[COLDNESS]
 
@@ -174,14 +183,14 @@ def _draw(draw: float, rows: Any, leaves: Any, boughs: Any) -> int:
     """Inverts the cumulated weights on three levels."""
     total = 0.0
     for k in range(len(boughs)):
-        total += boughs[k]
+        total += boughs[k, 0]
     rest, k = draw * total, 0
-    while k < len(boughs) - 1 and rest >= boughs[k]:
-        rest -= boughs[k]
+    while k < len(boughs) - 1 and rest >= boughs[k, 0]:
+        rest -= boughs[k, 0]
         k += 1
     j, end = k << _SHIFT, min((k + 1) << _SHIFT, len(leaves))
-    while j < end - 1 and rest >= leaves[j]:
-        rest -= leaves[j]
+    while j < end - 1 and rest >= leaves[j, 0]:
+        rest -= leaves[j, 0]
         j += 1
     i, end = j << _SHIFT, min((j + 1) << _SHIFT, len(rows))
     while i < end - 1 and rest >= rows[i, CHANCE]:
@@ -213,30 +222,31 @@ def _flip(
 
 
 def _weigh(i: int, rows: Any, curve: Any, shared: Any, leaves: Any, boughs: Any) -> None:
-    """Computes a vertex's weight, and the sums that it is in.
-
-    Where little is left of a sum it is summed anew: rounding errors would be most of it.
-    """
+    """Computes a vertex's weight, and the sums that it is in."""
     exponent = _score(i, rows, curve, shared) - shared[TOP]
     chance = math.exp(min(max(exponent, -_RANGE), _RANGE))
     change = chance - rows[i, CHANCE]
     rows[i, CHANCE] = chance
-    j, k = i >> _SHIFT, i >> 2 * _SHIFT
-    total = leaves[j] + change
-    leaves[j] = total if total > _CANCELLED * leaves[j] else _sum_leaf(rows, j)
-    total = boughs[k] + change
-    boughs[k] = total if total > _CANCELLED * boughs[k] else _sum_bough(leaves, k)
+    change = _add(leaves, i >> _SHIFT, change, rows, CHANCE)
+    _add(boughs, i >> 2 * _SHIFT, change, leaves, 0)
 
 
-def _sum_leaf(rows: Any, j: int) -> float:
+def _add(sums: Any, j: int, change: float, parts: Any, column: int) -> float:
+    """Changes a sum, and gives by how much.
+
+    Where little is left of what it has been it is summed anew: rounding errors would be most of it.
+    """
+    before = sums[j, 0]
+    total = before + change
+    if total < _CANCELLED * sums[j, 1]:
+        total = sums[j, 1] = _sum(parts, column, j)
+    sums[j, 0] = total
+    sums[j, 1] = max(sums[j, 1], total)
+    return total - before
+
+
+def _sum(parts: Any, column: int, j: int) -> float:
     total = 0.0
-    for i in range(j << _SHIFT, min((j + 1) << _SHIFT, len(rows))):
-        total += rows[i, CHANCE]
-    return total
-
-
-def _sum_bough(leaves: Any, k: int) -> float:
-    total = 0.0
-    for j in range(k << _SHIFT, min((k + 1) << _SHIFT, len(leaves))):
-        total += leaves[j]
+    for i in range(j << _SHIFT, min((j + 1) << _SHIFT, len(parts))):
+        total += parts[i, column]
     return total

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ecord_jax as ej
-from ecord_jax.errors import AgentError, OptionError
+from ecord_jax.errors import AgentError, EcordError, OptionError
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import (
     SwiftConfig,
@@ -18,8 +18,9 @@ from ecord_jax.networks.swift import (
     swift_tables,
     time_edges,
 )
-from ecord_jax.search import swift_walk
-from ecord_jax.search.swift import start_walk
+from ecord_jax.search import swift, swift_walk
+from ecord_jax.search.greedy import greedy_labels
+from ecord_jax.search.swift import start_walk, survey
 
 CONFIG = SwiftConfig()
 RNG = np.random.default_rng(0)
@@ -47,10 +48,10 @@ def random_graph(size, degree, kind, seed=0):
     return ej.Graph.from_edges(sorted(pairs), weights, num_vertices=size)
 
 
-def new_walk(graph, seed=0, params=PARAMS, config=CONFIG):
+def new_walk(graph, seed=0, agent=AGENT):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, graph.num_vertices, np.int8)
-    return start_walk(params, config, graph, labels, rng)
+    return start_walk(survey(agent, graph), labels, rng)
 
 
 def expected_scores(graph, walk, edges, budget, best_step=0):
@@ -96,8 +97,8 @@ def test_weights_are_those_of_the_definition(kind, size):
         got = np.log(chances) + walk.state.shared[swift_walk.TOP]
         np.testing.assert_allclose(got[kept], scores[kept], rtol=1e-6, atol=1e-6)
         checked += kept.sum()
-        np.testing.assert_allclose(walk.state.leaves.sum(), chances.sum(), rtol=1e-9)
-        np.testing.assert_allclose(walk.state.boughs.sum(), chances.sum(), rtol=1e-9)
+        np.testing.assert_allclose(walk.state.leaves[:, 0].sum(), chances.sum(), rtol=1e-9)
+        np.testing.assert_allclose(walk.state.boughs[:, 0].sum(), chances.sum(), rtol=1e-9)
     assert checked > 5 * size
 
 
@@ -105,29 +106,67 @@ def test_weights_are_those_of_the_definition(kind, size):
 def test_what_a_walk_says_of_its_cuts(kind):
     graph = random_graph(90, 5, kind)
     walk, seen = new_walk(graph), []
+    unit = 2.0 ** math.frexp(np.abs(graph.weights).max())[1]
     for _ in range(5):
         labels = walk.labels
         walk.advance(300, 1500)
         for action, cut in zip(walk.state.actions, walk.state.cuts[1:], strict=True):
             labels[action] ^= 1
             seen.append(graph.cut(labels))
-            assert cut == pytest.approx(seen[-1], abs=1e-9)
+            assert unit * cut == pytest.approx(seen[-1], abs=1e-9)
         assert (labels == walk.labels).all()
-        assert graph.cut(walk.best_labels) == pytest.approx(walk.best_cut, abs=1e-9)
-        assert walk.best_cut >= max(seen) - 1e-9
+        assert graph.cut(walk.best_labels) == pytest.approx(unit * walk.best_cut, abs=1e-9)
+        assert unit * walk.best_cut >= max(seen) - 1e-9
     assert walk.step == 1500
-    assert seen[walk.best_step - 1] == pytest.approx(walk.best_cut, abs=1e-9)
+    assert seen[walk.best_step - 1] == pytest.approx(unit * walk.best_cut, abs=1e-9)
+
+
+@pytest.mark.parametrize("power", [1, 4, 6])
+def test_sums_stay_right_where_weights_differ_much(power):
+    base = random_graph(1500, 6, "float")
+    weights = np.sign(base.weights) * np.abs(base.weights) ** power
+    walk = new_walk(ej.Graph(base.edges, weights, base.names))
+    for _ in range(200):
+        walk.advance(31, 30_000)
+        chances, state = walk.state.rows[:, swift_walk.CHANCE], walk.state
+        leaves = np.add.reduceat(chances, np.arange(0, 1500, 32))
+        boughs = np.add.reduceat(leaves, np.arange(0, len(leaves), 32))
+        np.testing.assert_allclose(state.leaves[:, 0], leaves, rtol=1e-6)
+        np.testing.assert_allclose(state.boughs[:, 0], boughs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1.0, 1e160, 1e300])
+def test_the_unit_of_weights_does_not_matter(scale):
+    base = random_graph(300, 6, "float")
+    walks = [new_walk(ej.Graph(base.edges, base.weights * u, base.names)) for u in (1.0, scale)]
+    for walk in walks:
+        walk.advance(3000, 3000)
+    cuts = [base.cut(walk.best_labels) for walk in walks]
+    assert cuts[1] > 0.95 * cuts[0] > 0
+
+
+def test_a_hub_is_not_flipped_for_ever():
+    size = 2000
+    base = random_graph(size, 4, "unit")
+    spokes = [(0, i) for i in range(1, size) if i % 2]
+    pairs = sorted({*map(tuple, base.edges.tolist()), *spokes})
+    graph = ej.Graph.from_edges(pairs, num_vertices=size)
+    walk = new_walk(graph)
+    walk.advance(10 * size, 10 * size)
+    assert (walk.state.actions == 0).sum() < 100
+    by_greedy = greedy_labels(graph, np.zeros(size, np.int8), np.random.default_rng(0))
+    assert graph.cut(walk.best_labels) > graph.cut(by_greedy)
 
 
 def test_vertices_are_drawn_by_their_weights():
     """The first flip of many walks, against the definition's distribution."""
     graph = random_graph(40, 4, "signed")
-    labels, counts = np.zeros(40, np.int8), np.zeros(40)
+    labels, counts, ground = np.zeros(40, np.int8), np.zeros(40), survey(AGENT, graph)
     for seed in range(4000):
-        walk = start_walk(PARAMS, CONFIG, graph, labels, np.random.default_rng(seed))
+        walk = start_walk(ground, labels, np.random.default_rng(seed))
         walk.advance(1, 2000)
         counts[walk.state.actions[0]] += 1
-    walk = start_walk(PARAMS, CONFIG, graph, labels, np.random.default_rng(0))
+    walk = start_walk(ground, labels, np.random.default_rng(0))
     weights = np.exp(expected_scores(graph, walk, time_edges(CONFIG, 40), 2000))
     chances = weights / weights.sum()
     expected = 4000 * chances
@@ -193,13 +232,89 @@ def test_solve_by_steps_is_reproducible():
     assert one.cut > max(point.cut for point in one.curve if point.step == 0)
 
 
+@pytest.mark.parametrize("trajectories", [1, 3, 4])
+def test_steps_alone_decide_whatever_the_pace(monkeypatch, trajectories):
+    graph = random_graph(120, 5, "float")
+    budgets = []
+    real = swift.Walk.advance
+
+    def advance(walk, num_steps, budget):
+        budgets.append((walk.step + num_steps, budget))
+        real(walk, num_steps, budget)
+
+    monkeypatch.setattr(swift.Walk, "advance", advance)
+    one = solve(graph, trajectories=trajectories, num_steps=10_000)
+    monkeypatch.setattr(swift, "_CHUNK_SECONDS", 1e-4)
+    monkeypatch.setattr(swift, "num_processors", lambda: 1)
+    two = solve(graph, trajectories=trajectories, num_steps=10_000)
+    assert one.cut == two.cut
+    assert (one.labels == two.labels).all()
+    assert {budget for _, budget in budgets} == {10_000}
+    assert max(step for step, _ in budgets) == 10_000
+    assert sum(step == 10_000 for step, _ in budgets) == 2 * trajectories
+
+
+def test_budgets_of_a_time_limit_are_never_passed(monkeypatch):
+    seen = []
+    real = swift.Walk.advance
+
+    def advance(walk, num_steps, budget):
+        seen.append((walk.step + num_steps, budget))
+        real(walk, num_steps, budget)
+
+    monkeypatch.setattr(swift.Walk, "advance", advance)
+    solve(random_graph(300, 6, "unit"), time_limit=1.0, num_steps=5_000)
+    assert all(step <= budget <= 5_000 or budget == 2 * 2048 for step, budget in seen)
+    solve(random_graph(300, 6, "unit"), time_limit=1.0)
+    assert all(step <= budget for step, budget in seen)
+
+
+def test_little_time_begins_with_good_labels(monkeypatch):
+    monkeypatch.setattr(swift, "_FEW", math.inf)
+    graph, starts = random_graph(200, 6, "unit"), []
+    real = swift.start_walk
+    monkeypatch.setattr(swift, "start_walk", lambda *args: (starts.append(args[1]), real(*args))[1])
+    result = solve(graph, time_limit=1.0)
+    by_greedy = max(point.cut for point in result.curve if point.step == 0)
+    assert [graph.cut(labels) for labels in starts[1:]] == [by_greedy] * 4
+
+
+def test_too_little_memory(monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(swift, "survey", fail)
+    with pytest.raises(EcordError, match="not enough memory for 4 trajectories"):
+        solve(random_graph(50, 6, "unit"))
+
+
+def test_interrupted():
+    def interrupt(progress):
+        if progress.step:
+            raise KeyboardInterrupt
+
+    graph = random_graph(300, 6, "unit")
+    result = solve(graph, num_steps=10**8, callback=interrupt)
+    assert result.stopped_by == "interrupted"
+    assert result.cut == graph.cut(result.labels)
+
+
+def test_components_are_kept_apart():
+    parts = [random_graph(9, 6, "signed", seed) for seed in range(12)]
+    edges = np.concatenate([part.edges + 9 * i for i, part in enumerate(parts)])
+    weights = np.concatenate([part.weights for part in parts])
+    graph = ej.Graph.from_edges(edges, weights, num_vertices=108)
+    best = sum(max(part.cut([n >> i & 1 for i in range(9)]) for n in range(256)) for part in parts)
+    assert solve(graph, num_steps=20_000).cut == best
+
+
 def test_solve_by_time():
     graph = random_graph(500, 6, "unit")
     solve(graph)  # compiled
     result = solve(graph, time_limit=1.0)
     assert result.stopped_by == "time_limit"
-    assert 0.5 < result.seconds["total"] < 1.5
-    assert result.steps > 5000
+    assert 0.5 < result.seconds["total"] < 2.0
+    assert result.steps > 1000
 
 
 def test_small_graphs_are_solved():
