@@ -59,7 +59,7 @@ _TEMPERATURE = flags.DEFINE_string(
     flag_values=_FLAGS,
 )
 _AGENT = flags.DEFINE_string(
-    "agent", "mixture", "A shipped agent's name, or a .safetensors file.", flag_values=_FLAGS
+    "agent", "swift", "A shipped agent's name, or a .safetensors file.", flag_values=_FLAGS
 )
 _SEED = flags.DEFINE_integer(
     "seed", 0, "Of the random draws.", lower_bound=0, upper_bound=2**32 - 1, flag_values=_FLAGS
@@ -73,8 +73,8 @@ _PLOT = flags.DEFINE_string(
 _BOUND = flags.DEFINE_boolean(
     "bound",
     False,
-    "Compute an upper bound of the cut after the search, in time of its own: seconds for hundreds "
-    "of vertices, minutes for thousands.",
+    "Compute an upper bound of the cut after the search, in time of its own: seconds for 1000 "
+    "vertices, a minute for 10000; --time_limit ends the better part of it, too.",
     flag_values=_FLAGS,
 )
 _PRESOLVE = flags.DEFINE_boolean(
@@ -99,7 +99,7 @@ def main(argv: Sequence[str]) -> int:
     problem = read_problem(path, _FORMAT.value, zero_based=_ZERO_BASED.value)
     read_seconds = time.monotonic() - before
     result = _solve(problem.graph, temperature, limit)
-    bound = _bound(problem.graph, result) if _BOUND.value else None
+    bound = _bound(problem.graph, result, limit) if _BOUND.value else None
     values = problem.values(result.labels)
     with _handling_interrupts(signal.SIG_IGN):  # a second, impatient Ctrl-C must lose nothing
         seconds = {**result.seconds, "read": read_seconds, "total": time.monotonic() - _START}
@@ -157,12 +157,13 @@ def _solve(graph: Graph, temperature: Any, limit: float | None) -> SolveResult:
         )
 
 
-def _bound(graph: Graph, result: SolveResult) -> Bound | None:
+def _bound(graph: Graph, result: SolveResult, limit: float | None) -> Bound | None:
     """An upper bound of the cut; None where Ctrl-C ends its computation."""
     from ecord_jax.search.bound import upper_bound
 
+    problem = graph if result.reduction is None else result.reduction
     try:
-        return upper_bound(graph if result.reduction is None else result.reduction)
+        return upper_bound(problem, time_limit=limit)
     except KeyboardInterrupt:
         return None
 

@@ -31,16 +31,17 @@ from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.edges import exact_sum
 from ecord_jax.graphs.presolve import Reduction
-from ecord_jax.search.definite import proven_shift, smallest_eigenvalue, to_band
+from ecord_jax.search.definite import Band, proven_shift, smallest_eigenvalue, to_band
 from ecord_jax.search.sdp import low_rank_sdp, scaled_adjacency
 
 __all__ = ["Bound", "cut_step", "upper_bound"]
 
 _SAFE_SUM = 2**62
 # Of the eigenvalues of D^-1/2 (Diag(z) + W) D^-1/2, which are between -1 and 2: how well the
-# smallest is estimated, what is added to that at first, and the factor for a next attempt.
+# smallest is estimated, what is added to that at first, also as a part of it, and the factor for a
+# next attempt.
 _TOLERANCE = 1e-8
-_CAUTION = 1e-7
+_CAUTION, _DOUBT = 1e-7, 0.02
 _FACTOR = 10.0
 
 
@@ -91,9 +92,9 @@ def upper_bound(problem: Graph | Reduction, *, time_limit: float | None = None) 
     Args:
         problem: a graph, or what `presolve` made of one, for a bound of its `source`. Weights that
             are not integers may have been rounded by presolve: then the source itself is bounded.
-        time_limit: seconds, compiling included, after which no better one is looked for. It is
-            certified all the same; that takes less than a second for 2000 vertices, and a minute
-            for 10 000.
+        time_limit: seconds, compiling included, after which no better one is looked for; none by
+            default. It is certified all the same, which takes well below a second for 2000 vertices
+            and some ten seconds for 10 000.
 
     Returns:
         The bound.
@@ -162,22 +163,26 @@ def _dual(
     least = np.linalg.norm(fields, axis=1)
     relaxation = _worth(reduction, exponent, Fraction(-float(np.sum(fields * vectors))))
     raised, share = _what_lacks(rows, least, totals)
-    band, caution, rounding = to_band(rows), _CAUTION, _rounding(totals)
+    band, rounding = to_band(rows), _rounding(totals)
+    caution = _CAUTION + _DOUBT * share
     while True:
         diagonal = least + (share + caution) * raised
-        try:
-            shift = proven_shift(band, diagonal)
-        except MemoryError:
-            certified, shift = False, 0.0
-        else:
-            certified = shift is not None
+        shift, fits = _try_proof(band, diagonal)
         total = _sum_up(diagonal) + rounding + len(totals) * Fraction(shift or 0.0)
         value = _round_up(_worth(reduction, exponent, total))
         if value >= trivial:
             return trivial, True, float(relaxation)
-        if shift is not None:
-            return value, certified, float(relaxation)
+        if shift is not None or not fits:
+            return value, shift is not None, float(relaxation)
         caution *= _FACTOR
+
+
+def _try_proof(band: Band, diagonal: np.ndarray) -> tuple[float | None, bool]:
+    """What `proven_shift` gives, and whether there was memory for it."""
+    try:
+        return proven_shift(band, diagonal), True
+    except MemoryError:
+        return None, False
 
 
 def _what_lacks(

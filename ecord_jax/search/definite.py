@@ -117,7 +117,8 @@ def smallest_eigenvalue(matrix: scipy.sparse.csr_array, tolerance: float) -> flo
 
     Args:
         matrix: float64 [N, N], symmetric.
-        tolerance: it ends where some steps change the estimate by less than that.
+        tolerance: it ends where some steps change the estimate by less than that and a hundredth of
+            the estimate, if that is negative.
     """
     vector = np.random.default_rng(0).normal(size=matrix.shape[0])
     vector /= np.linalg.norm(vector)
@@ -135,7 +136,7 @@ def smallest_eigenvalue(matrix: scipy.sparse.csr_array, tolerance: float) -> flo
                 np.array(main), np.array(off), select="i", select_range=(0, 0)
             )
             last, estimate = estimate, float(found[0])
-            if ended or last - estimate <= tolerance:
+            if ended or last - estimate <= tolerance + 0.01 * max(0.0, -estimate):
                 break
         off.append(beside)
         before, vector = vector, image / beside

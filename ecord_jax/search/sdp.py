@@ -26,12 +26,14 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse
 
+from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import bucket
 
 __all__ = ["LowRank", "full_rank", "low_rank_sdp", "scaled_adjacency"]
 
 _BLOCK = 8  # neighbours; more waste padding, fewer leave more to the slow sum over blocks
+_LEAST_VERTICES, _LEAST_BLOCKS = 32, 64  # of padded sizes: small graphs share one program
 _MEMORY = 8
 _MOST_FLOATS = 2**24  # of a matrix [N, R], about twenty of which are held at once
 _LEAST_RANK, _MOST_RANK = 8, 64  # by default
@@ -44,6 +46,9 @@ _CHUNK_SECONDS = 0.25
 _NOISE = 1e-6
 _SLOPE = 0.8
 _MOST_TRIALS = 12
+
+# Accelerators would round what they multiply to fewer digits.
+_dot = functools.partial(jnp.vdot, precision=jax.lax.Precision.HIGHEST)
 
 
 class LowRank(NamedTuple):
@@ -156,12 +161,17 @@ def low_rank_sdp(
         Its vectors. With the Laplacian L they show 1/4 sum_ij L_ij v_i . v_j, a lower bound of the
         relaxation's value, which is an upper bound of the maximum cut.
 
+    Raises:
+        OptionError: for a rank below 1.
+
     Example:
         >>> vectors = low_rank_sdp(graph, key=jax.random.key(0)).vectors
         >>> labels = vectors @ np.random.default_rng(0).normal(size=vectors.shape[1]) > 0
     """
+    if rank is not None and rank < 1:
+        raise OptionError(f"rank={rank} must be at least 1")
     rows, _ = scaled_adjacency(graph)
-    size = bucket(graph.num_vertices)
+    size = max(bucket(graph.num_vertices), _LEAST_VERTICES)
     most = max(_LEAST_RANK, min(_MOST_RANK, _MOST_FLOATS // size))
     columns = min(full_rank(size), most) if rank is None else rank
     problem = _to_blocks(rows, size)
@@ -184,12 +194,13 @@ def _to_blocks(rows: scipy.sparse.csr_array, size: int) -> _Problem:
     degrees = np.diff(rows.indptr)
     counts = -(-degrees // _BLOCK)
     ends = np.cumsum(counts)
-    owners = np.full(bucket(int(counts.sum())), size - 1, np.int32)
+    padded = max(bucket(int(counts.sum())), _LEAST_BLOCKS)
+    owners = np.full(padded, size - 1, np.int32)
     owners[: counts.sum()] = np.repeat(np.arange(len(counts)), counts)
     offset = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1].astype(np.int64), degrees)
     places = offset % _BLOCK, np.repeat(ends - counts, degrees) + offset // _BLOCK
-    neighbours = np.zeros((_BLOCK, len(owners)), np.int32)
-    weights = np.zeros((_BLOCK, len(owners)), np.float32)
+    neighbours = np.zeros((_BLOCK, padded), np.int32)
+    weights = np.zeros((_BLOCK, padded), np.float32)
     neighbours[places], weights[places] = rows.indices, rows.data
     return _Problem(jnp.asarray(neighbours), jnp.asarray(weights), jnp.asarray(owners))
 
@@ -211,7 +222,7 @@ def _start(problem: _Problem, totals: jax.Array, key: jax.Array, *, rank: int) -
         curvatures=jnp.zeros(_MEMORY),
         step=zero,
         remembered=zero,
-        shortest=jnp.vdot(gradient, gradient),
+        shortest=_dot(gradient, gradient),
         shortest_step=zero,
         stalled=jnp.bool(False),
     )
@@ -248,7 +259,7 @@ def _advance(problem: _Problem, state: _State, goal: jax.Array, least: jax.Array
 def _step(problem: _Problem, state: _State) -> _State:
     """One step of L-BFGS. One that does not pay forgets the earlier ones, and is the last then."""
     direction = _direction(state)
-    slope = jnp.vdot(direction, state.gradient)
+    slope = _dot(direction, state.gradient)
     trial = _search(problem, state, direction, slope)
 
     def taken(new: jax.Array, old: jax.Array | int) -> jax.Array:
@@ -256,11 +267,10 @@ def _step(problem: _Problem, state: _State) -> _State:
 
     x, gradient = taken(trial.x, state.x), taken(trial.gradient, state.gradient)
     move, bend = x - state.x, gradient - state.gradient
-    curvature = jnp.vdot(move, bend)
-    place = jnp.where(
-        curvature > 0, state.remembered % _MEMORY, _MEMORY
-    )  # out of bounds is dropped
-    length = jnp.vdot(gradient, gradient)
+    curvature = _dot(move, bend)
+    # What would go out of bounds is dropped.
+    place = jnp.where(curvature > 0, state.remembered % _MEMORY, _MEMORY)
+    length = _dot(gradient, gradient)
     return _State(
         x=x,
         value=taken(trial.value, state.value),
@@ -283,18 +293,18 @@ def _direction(state: _State) -> jax.Array:
     def back(i: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         direction, factors = carry
         place = (state.remembered - 1 - i) % _MEMORY
-        factor = jnp.vdot(state.moves[place], direction) / state.curvatures[place]
+        factor = _dot(state.moves[place], direction) / state.curvatures[place]
         return direction - factor * state.bends[place], factors.at[place].set(factor)
 
     def forth(i: jax.Array, direction: jax.Array) -> jax.Array:
         place = (state.remembered - filled + i) % _MEMORY
-        factor = jnp.vdot(state.bends[place], direction) / state.curvatures[place]
+        factor = _dot(state.bends[place], direction) / state.curvatures[place]
         return direction + (factors[place] - factor) * state.moves[place]
 
     start = -state.gradient, jnp.zeros(_MEMORY)
     direction, factors = jax.lax.fori_loop(0, filled, back, start)
     last = (state.remembered - 1) % _MEMORY
-    bend = jnp.vdot(state.bends[last], state.bends[last])
+    bend = _dot(state.bends[last], state.bends[last])
     direction *= jnp.where(filled > 0, state.curvatures[last] / bend, 1.0)
     return jax.lax.fori_loop(0, filled, forth, direction)
 
@@ -305,7 +315,7 @@ def _search(problem: _Problem, state: _State, direction: jax.Array, slope: jax.A
     def attempt(trial: _Trial) -> _Trial:
         x = state.x + trial.length * direction
         value, gradient = _evaluate(problem, x)
-        end = jnp.vdot(direction, gradient)
+        end = _dot(direction, gradient)
         falls = (value <= state.value + _NOISE * jnp.abs(state.value)) & (end <= -_SLOPE * slope)
         falls &= slope < 0  # rounding errors may turn a direction uphill
         # Where the slope of a parabola would be zero, unless that is hardly shorter or tiny.

@@ -48,7 +48,7 @@ _MOST_TRAJECTORIES = 2**20
 def solve(
     graph: Graph,
     *,
-    agent: str | os.PathLike[str] | Agent = "mixture",
+    agent: str | os.PathLike[str] | Agent = "swift",
     time_limit: float | None = None,
     num_steps: int | None = None,
     trajectories: int = 20,
