@@ -80,7 +80,7 @@ class EcordSampler(_Base):
         time_limit: float | None = None,
         num_steps: int | None = None,
         seed: int = 0,
-        agent: str | os.PathLike[str] | Agent = "mixture",
+        agent: str | os.PathLike[str] | Agent = "swift",
         trajectories: int = 20,
         **unknown: Any,
     ) -> dimod.SampleSet:

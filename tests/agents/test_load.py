@@ -20,8 +20,11 @@ from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import Agent, encode, init_agent, initial_hidden, q_values
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.softmax import SoftmaxConfig
+from ecord_jax.networks.swift import SwiftConfig
+from ecord_jax.search.swift import start_walk, survey
 
-ARRAYS = to_arrays(Graph.from_edges([(0, 1), (1, 2), (2, 3)], [1, -2, 3]))
+GRAPH = Graph.from_edges([(0, 1), (1, 2), (2, 3)], [1, -2, 3])
+ARRAYS = to_arrays(GRAPH)
 CONFIG = EcordConfig(hidden=8, embedding=4, message=4, layers=1, value_width=4, advantage_width=4)
 AGENT = init_agent(CONFIG, ARRAYS, jax.random.key(0))
 NAME = "params/value/Dense_0/kernel"
@@ -117,7 +120,12 @@ def test_shipped_agents_load():
     assert names == sorted(names)
     for name in names:
         agent = load_agent(name)
-        assert jnp.isfinite(values(agent)[:4]).all(), name
+        if isinstance(agent.config, SwiftConfig):
+            walk = start_walk(survey(agent, GRAPH), np.zeros(4, np.int8), np.random.default_rng(0))
+            walk.advance(20, 20)
+            assert walk.best_cut > 0
+        else:
+            assert jnp.isfinite(values(agent)[:4]).all(), name
     folder = pathlib.Path(agents.__file__).parent
     assert {path.stem for path in folder.glob("*.safetensors")} == set(names) - {"softmax"}
     assert {path.stem for path in folder.glob("*.json")} == set(names) - {"softmax"}
@@ -127,6 +135,26 @@ def test_shipped_agents_are_found_by_name(saved, monkeypatch):
     monkeypatch.setattr(agents.importlib.resources, "files", lambda _: saved.parent)
     assert shipped_agents() == ["softmax", "some"]
     assert load_agent("some").config == CONFIG
+
+
+def test_a_swift_agent_comes_back(tmp_path):
+    path, agent = tmp_path / "a.safetensors", load_agent("swift")
+    save_agent(agent, path, {"seed": 1})
+    again = load_agent(path)
+    assert again.config == agent.config == SwiftConfig()
+    assert again.params.keys() == agent.params.keys()
+    for name, value in agent.params.items():
+        np.testing.assert_array_equal(again.params[name], value)
+    card = json.loads((tmp_path / "a.json").read_text())
+    assert (card["network"], card["seed"]) == ("swift", 1)
+    for changed in ({**card, "network": "slow"}, {**card, "config": {"depth": 1}}, [card]):
+        (tmp_path / "a.json").write_text(json.dumps(changed))
+        with pytest.raises(AgentError, match="a.json"):
+            load_agent(path)
+    (tmp_path / "a.json").write_text(json.dumps(card))
+    rewrite(path, lambda params: params.update(curve=np.zeros(3, np.float32)))
+    with pytest.raises(AgentError, match="'curve' has shape"):
+        load_agent(path)
 
 
 def test_softmax_has_no_parameters():
