@@ -39,8 +39,9 @@ _TROUBLE = [
     b"1e999", b"-", b"+", b".", b"e", b"nan", b"inf", b"0x1", b"1_0", b"--1", b"0", b"-1", b"1.5",
     b"1000000000000", b"2147483647", b"2147483648", b"9223372036854775807", b"9223372036854775808",
     b"-9223372036854775808", b"99999999999999999999999", b"9" * 5000, b"1" + b"0" * 400,
-    b"\0", b"\r", b"\n", b"\n\n", b" ", b"\t", b",", b";", b"#", b"%", b"c ", b"e ", b"p edge 9 9\n",
-    b"p qubo 0 9 9 9\n", b"\xff", b"\xef\xbb\xbf", "\u00a0\u0661".encode(), b'"', b"[", b"]", b"{",
+    b"\0", b"\r", b"\n", b"\n\n", b" ", b"\t", b",", b";", b"#", b"%", b"c ", b"e ",
+    b"p edge 9 9\n", b"p qubo 0 9 9 9\n",
+    b"\xff", b"\xef\xbb\xbf", "\u00a0\u0661".encode(), b'"', b"[", b"]", b"{",
     b"}", b"[" * 3000, b"null", b"true", b"NaN", b"\\ud800", b"100000000", b"1 2 3\n", b"1 2\n",
 ]  # fmt: skip
 
@@ -97,7 +98,7 @@ def check(name: str, data: bytes, folder: str) -> None:
     with open(path, "wb") as file:
         file.write(data)
     for format, zero_based in ((None, False), (name, FORMATS[name].counted and len(data) % 2 == 0)):
-        before, start = _peak(), time.monotonic()
+        before, start, message = _peak(), time.monotonic(), "one line"
         try:
             item = read_any(path, format, zero_based=zero_based)
             assert isinstance(item, Graph | Problem)
@@ -105,7 +106,8 @@ def check(name: str, data: bytes, folder: str) -> None:
                 encode(path, item, name)
             read_problem(path, format, zero_based=zero_based)
         except EcordError as error:
-            assert len(str(error).splitlines()) == 1, str(error)
+            message = str(error)
+        assert len(message.splitlines()) == 1, message
         assert time.monotonic() - start < MAX_SECONDS, "it took long"
         assert _peak() - before < MAX_BYTES, "it took much memory"
 

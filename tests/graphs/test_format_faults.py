@@ -2,6 +2,7 @@
 
 import io
 import json
+import pathlib
 import struct
 import warnings
 
@@ -9,9 +10,11 @@ import numpy as np
 import pytest
 
 from ecord_jax.errors import EcordWarning, GraphFileError
+from ecord_jax.graphs.io.document import document
 from ecord_jax.graphs.io.format import ERROR, FAULTS
 from ecord_jax.graphs.io.formats import FORMATS, read_any
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 MTX = "%%MatrixMarket matrix coordinate"
 
 
@@ -198,3 +201,8 @@ def test_repairs_are_counted(tmp_path):
     with pytest.warns(EcordWarning, match="3 repeated coefficients were summed"):
         problem = read_any(path)
     assert (problem.quadratic.tolist(), problem.linear.tolist()) == ([7], [2, 0])
+
+
+def test_the_docs_are_what_the_code_says():
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert text == document(), "python -m ecord_jax.graphs.io.document > docs/formats.md"

@@ -141,6 +141,33 @@ def test_integers_that_name_vertices(write):
     assert read_graph(write("3 5\n4 3\n", "g.el")).names == range(3, 6)
 
 
+def test_a_graph_is_a_problem_unless_it_is_all_isolated_vertices(write):
+    path = write("1000000 0\n", "g.txt")
+    assert read_problem(path).num_variables == 10**6
+    path = write("2147483647 1\n1 2\n", "g.txt")
+    assert read_graph(path).num_vertices == 2**31 - 1
+    with pytest.raises(GraphFileError, match="but 1 coefficients or edges; .* than 1000100"):
+        read_problem(path)
+
+
+def test_isolated_vertices_are_not_written_one_by_one(tmp_path):
+    graph = Graph.from_edges([(0, 1)], num_vertices=2**31 - 1)
+    for name in ("g.json", "g.qubo", "g.bqm", "g.ising", "g.coo"):
+        with pytest.raises(EcordError, match="too many for"):
+            write_graph(tmp_path / name, graph, lossy=True)
+    for name in ("g.txt", "G.MTX.GZ", "g.npz", "g.col"):
+        write_graph(tmp_path / name, graph)
+        assert read_graph(tmp_path / name).num_vertices == 2**31 - 1
+    assert (tmp_path / "G.MTX.GZ").read_bytes()[:2] == b"\x1f\x8b"
+
+
+def test_words_that_would_not_read_back(tmp_path):
+    for name in ("1", "a,b", "#a", "a b", "source", "", "\u00a0", 'a"', "a\n", "-.5e1", "\udcff"):
+        graph = Graph.from_edges([(0, 1)], names=("target", name))
+        with pytest.raises(EcordError, match="cannot carry the names"):
+            write_graph(tmp_path / "g.wel", graph)
+
+
 def test_zero_based(write):
     for content, name, expected in [
         ("3 2\n0 1\n1 2\n", "g.txt", PATH),

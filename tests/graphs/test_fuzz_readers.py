@@ -1,4 +1,6 @@
-"""Tests that damaged files end in our own errors; `python -m tests.fuzz_readers` does more of it."""
+"""Tests that damaged files end in our own errors; `python -m tests.fuzz_readers` does more."""
+
+import unittest.mock
 
 import pytest
 
@@ -14,12 +16,9 @@ def test_damaged_files(name, tmp_path):
 
 def test_what_the_fuzz_finds(tmp_path, monkeypatch):
     """Another error, one of several lines and a read that takes long are all found."""
-
-    def fail(path, format, zero_based):
-        raise failure
-
-    monkeypatch.setattr(fuzz_readers, "read_any", fail)
     for failure in (IndexError("list"), fuzz_readers.EcordError("two\nlines")):
+        reader = unittest.mock.Mock(side_effect=failure)
+        monkeypatch.setattr(fuzz_readers, "read_any", reader)
         with pytest.raises((IndexError, AssertionError)):
             fuzz_readers.check("rudy", b"1 0\n", str(tmp_path))
     monkeypatch.setattr(fuzz_readers, "read_any", lambda *_, **__: Graph.from_edges([]))

@@ -22,8 +22,8 @@ wide = st.integers(-(2**63) + 1, 2**63 - 1)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 quarters = st.integers(-(2**20), 2**20).map(lambda value: value / 4)
 words = st.text(min_size=1, max_size=4)
-json_names = st.recursive(
-    st.one_of(st.integers(0, 99), words, finite, st.none(), st.booleans()),
+json_names = st.recursive(  # without True and 1.0, which are equal to 1
+    st.one_of(st.integers(0, 99), words, finite.filter(lambda x: x % 1), st.none()),
     lambda parts: st.tuples(parts, parts),
     max_leaves=3,
 )
@@ -131,6 +131,7 @@ def test_identity_between_formats(item):
         read = read_back(item, first)
         assert not fit(read, second).losses
         again = read_back(read_back(read, second), first)
+        again, read = (in_order(item, first) for item in (again, read))
         assert in_order(again, second, True) == in_order(read, second, True)
 
 

@@ -4,10 +4,9 @@ The first line says `n m`; then follows one line `i j q` an entry, counted from 
 an entry (i, j) stands for (j, i), too, so that q counts twice where i and j differ. Lines that
 begin with # say nothing.
 
-Both are what the Biq Mac solver's page defines: "min x'Qx", and "if you specify entry (i,j) having
-value q, also entry (j,i) has value q" (http://biqmac.aau.at/biqmac_solver.html); McSparse's .bq
-files are minimised, too (http://mcsparse.uni-bonn.de/formats.html). Beasley's and Glover's
-instances, whose published values are maxima, have the opposite sign in the Biq Mac library.
+Both are what the page of the Biq Mac solver defines (http://biqmac.aau.at): "min x'Qx", and "if you
+specify entry (i,j) having value q, also entry (j,i) has value q". McSparse's .bq files are
+minimised, too (http://mcsparse.uni-bonn.de/formats.html).
 """
 
 from __future__ import annotations
@@ -17,17 +16,16 @@ import numpy as np
 from ecord_jax.graphs.io.entries import check_unused, entry_lines, make_problem, refuse_repeats
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import ERROR, Format
-from ecord_jax.graphs.io.table import (
-    Rows,
+from ecord_jax.graphs.io.lines import (
     blank_out,
     check_count,
     counts_header,
     find_header,
     line_of,
-    read_table,
     split_blanks,
     written,
 )
+from ecord_jax.graphs.io.table import Rows, read_table
 from ecord_jax.graphs.problem import Problem
 from ecord_jax.graphs.sums import MAX_INTEGRAL_FLOAT
 
@@ -68,7 +66,7 @@ def read_biq_mac(source: Source, first: int = 1) -> Problem:
     refuse_repeats(source, body, header.line + 1, keys - first)
     limits = np.iinfo(np.int64) if values.dtype.kind == "i" else np.finfo(np.float64)
     apart = keys[:, 0] != keys[:, 1]
-    large = np.flatnonzero(apart & ((values >= limits.max / 2) | (values < limits.min / 2)))
+    large = np.flatnonzero(apart & ((values > limits.max // 2) | (values < limits.min // 2)))
     if large.size:
         line = line_of(body, header.line + 1, int(large[0]))
         raise source.error("the coefficient is too large, since it counts twice", line=line)
@@ -109,5 +107,6 @@ BIQ_MAC = Format(
     write=biq_mac_text,
     counted=True,
     losses=rounded_halves,
+    lists_vertices=True,
     faults={"repeats": ERROR, "reverse": ERROR, "count": ERROR, "range": ERROR},
 )

@@ -236,6 +236,7 @@ BQM_FILE = Format(
     write=bqm_file_bytes,
     names="all",
     carries=frozenset({"weights", "isolated", "order", "offset"}),
+    lists_vertices=True,
     faults={
         "repeats": ERROR,
         "reverse": f"{ERROR}, unless both variables have it alike",

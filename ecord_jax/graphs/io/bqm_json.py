@@ -18,7 +18,7 @@ from ecord_jax.graphs.io.entries import KINDS, find_bad_pair, make_problem
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import ERROR, Format
 from ecord_jax.graphs.io.json_values import from_json, json_texts, numbers_from_json
-from ecord_jax.graphs.io.table import written
+from ecord_jax.graphs.io.lines import written
 from ecord_jax.graphs.problem import Problem
 
 __all__ = ["BQM_JSON", "bqm_json_text", "is_bqm_json", "read_bqm_json"]
@@ -151,5 +151,6 @@ BQM_JSON = Format(
     write=bqm_json_text,
     names="all",
     carries=frozenset({"weights", "isolated", "order", "offset", "large", "mixtures"}),
+    lists_vertices=True,
     faults={"repeats": ERROR, "reverse": ERROR, "loops": ERROR, "count": ERROR, "range": ERROR},
 )

@@ -15,11 +15,18 @@ import re
 
 import numpy as np
 
-from ecord_jax.graphs.io.entries import KINDS, entry_lines, integer_names, make_problem
+from ecord_jax.graphs.io.entries import (
+    KINDS,
+    count_repeats,
+    entry_lines,
+    integer_names,
+    make_problem,
+)
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import SUMMED, Format, warn
+from ecord_jax.graphs.io.lines import blank_out, written
 from ecord_jax.graphs.io.named import number_keys
-from ecord_jax.graphs.io.table import Rows, blank_out, read_table, written
+from ecord_jax.graphs.io.table import Rows, read_table
 from ecord_jax.graphs.problem import Problem
 
 __all__ = ["COO", "coo_text", "has_vartype", "read_coo"]
@@ -56,8 +63,8 @@ def read_coo(source: Source, first: int = 1) -> Problem:
     assert values is not None  # there are three columns
     names, (ends,) = number_keys([keys])
     problem = make_problem(source, KINDS[said.pop()], names, ends, values)
-    pairs = np.unique(ends.min(axis=1) * len(names) + ends.max(axis=1))
-    warn(len(ends) - len(pairs), "repeated coefficient", "repeated coefficients", SUMMED)
+    repeats = count_repeats(ends)
+    warn(repeats, "repeated coefficient", "repeated coefficients", SUMMED)
     return problem
 
 
@@ -88,5 +95,6 @@ COO = Format(
     write=coo_text,
     names="integers",
     carries=frozenset({"weights", "isolated", "large"}),
+    lists_vertices=True,
     faults={"repeats": SUMMED, "reverse": SUMMED},
 )

@@ -8,7 +8,7 @@ The definition lists an edge once, but many published graphs list it in both dir
 are a set, so that a second line of one adds nothing, and m may be the number of lines or that of
 different edges.
 
-See ftp://dimacs.rutgers.edu/pub/challenge/graph/doc/ccformat.tex (1993).
+See http://archive.dimacs.rutgers.edu/pub/challenge/graph/doc/ccformat.tex (1993).
 """
 
 from __future__ import annotations
@@ -21,14 +21,8 @@ from ecord_jax.graphs.edges import MAX_VERTICES
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import ERROR, Format, warn
-from ecord_jax.graphs.io.table import (
-    Header,
-    Rows,
-    make_graph,
-    parse_counts,
-    read_table,
-    split_blanks,
-)
+from ecord_jax.graphs.io.lines import Header, parse_counts, split_blanks
+from ecord_jax.graphs.io.table import Rows, make_graph, read_table
 
 __all__ = ["DIMACS", "dimacs_text", "find_problem_line", "read_dimacs"]
 

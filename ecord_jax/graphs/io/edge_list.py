@@ -13,8 +13,9 @@ import functools
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import SUMMED, Format
+from ecord_jax.graphs.io.lines import blank_out, written
 from ecord_jax.graphs.io.named import read_named
-from ecord_jax.graphs.io.table import Rows, blank_out, make_graph, written
+from ecord_jax.graphs.io.table import Rows, make_graph
 
 __all__ = ["CSV", "EDGES", "UNWEIGHTED", "edge_list_text", "read_edge_list"]
 

@@ -15,17 +15,19 @@ from ecord_jax.graphs.coefficients import Entries, collect
 from ecord_jax.graphs.cut_form import Kind
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import Source
+from ecord_jax.graphs.io.lines import line_of
 from ecord_jax.graphs.io.named import are_integers
-from ecord_jax.graphs.io.table import line_of
 from ecord_jax.graphs.problem import Problem
 
 __all__ = [
     "KINDS",
     "check_unused",
+    "count_repeats",
     "entry_lines",
     "find_bad_pair",
     "integer_names",
     "make_problem",
+    "most_vertices",
     "refuse_repeats",
 ]
 
@@ -69,11 +71,16 @@ def make_problem(
         raise source.error(str(error)) from None
 
 
+def most_vertices(num_edges: int) -> int:
+    """How many vertices or variables there may be where each of them takes some memory."""
+    return _MAX_UNUSED + _UNUSED_EACH * num_edges
+
+
 def check_unused(source: Source, line: int | None, claimed: int, num_entries: int) -> None:
-    """Refuses a number of variables that is out of proportion to that of the coefficients."""
-    most = _MAX_UNUSED + _UNUSED_EACH * num_entries
+    """Refuses a number of variables, or vertices, that is out of proportion to the entries."""
+    most = most_vertices(num_entries)
     if claimed > most:
-        cause = f"{claimed} variables, but {num_entries} coefficients"
+        cause = f"{claimed} variables, but {num_entries} coefficients or edges"
         raise source.error(cause, line=line, expected=f"no more than {most} variables")
 
 
@@ -125,10 +132,20 @@ def integer_names(problem: Problem) -> Sequence[int]:
     return names if are_integers(names) else range(problem.num_variables)
 
 
+def count_repeats(ends: np.ndarray) -> int:
+    """How many pairs, int64 [L, 2], are there before, in either order."""
+    keys = np.sort(_keys(ends))
+    return int(np.count_nonzero(keys[1:] == keys[:-1]))
+
+
+def _keys(ends: np.ndarray) -> np.ndarray:
+    count = int(ends.max(initial=0)) + 1
+    return ends.min(axis=1) * count + ends.max(axis=1)
+
+
 def _find_repeat(ends: np.ndarray) -> int | None:
     """The first pair that is there before, in either order."""
-    count = int(ends.max(initial=0)) + 1
-    keys = ends.min(axis=1) * count + ends.max(axis=1)
+    keys = _keys(ends)
     order = np.argsort(keys, kind="stable")
     again = order[1:][keys[order][1:] == keys[order][:-1]]
     return int(again.min()) if again.size else None

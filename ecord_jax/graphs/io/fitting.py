@@ -14,6 +14,7 @@ from ecord_jax.graphs.coefficients import field_sums, join
 from ecord_jax.graphs.cut_form import edge_indicator
 from ecord_jax.graphs.edges import as_weights, exact_sum
 from ecord_jax.graphs.graph import Graph
+from ecord_jax.graphs.io.entries import most_vertices
 from ecord_jax.graphs.io.format import Format
 from ecord_jax.graphs.io.json_values import are_json
 from ecord_jax.graphs.io.named import are_integers, are_words
@@ -49,9 +50,11 @@ def fit(item: Graph | Problem, target: Format) -> Fitted:
       The item, changed as little as can be, and what is lost.
 
     Raises:
-      EcordError: where coefficients become too large.
+      EcordError: where coefficients become too large, or there are too many vertices.
     """
     losses: list[str] = []
+    if isinstance(item, Graph) and target.lists_vertices:
+        _check_size(item, target)
     if target.is_graph:
         graph = _to_graph(item, losses)
         if not _carries_names(graph.names, target):
@@ -64,6 +67,13 @@ def fit(item: Graph | Problem, target: Format) -> Fitted:
         losses.append("the names of the variables")
         problem = dataclasses.replace(problem, couplings=_renamed(problem.couplings))
     return Fitted(_fit_numbers(problem, target, losses), losses)
+
+
+def _check_size(graph: Graph, target: Format) -> None:
+    """Refuses to list vertices that cost nothing so far, being a number in a header."""
+    if graph.num_vertices > most_vertices(graph.num_edges):
+        sizes = f"{graph.num_vertices} vertices, but {graph.num_edges} edges"
+        raise EcordError(f"{sizes}: too many for {target.name}, which lists each vertex")
 
 
 def _to_graph(item: Graph | Problem, losses: list[str]) -> Graph:
@@ -81,7 +91,8 @@ def _graph_losses(graph: Graph, target: Format) -> list[str]:
     if "weights" not in target.carries and (graph.weights != 1).any():
         losses.append("weights other than 1")
     if "isolated" not in target.carries:
-        alone = graph.num_vertices - np.unique(graph.edges).size
+        ends = np.sort(graph.edges, axis=None)  # np.unique is slow where it need not sort
+        alone = graph.num_vertices - np.count_nonzero(np.diff(ends, prepend=-1))
         if alone:
             losses.append(f"{alone} {'vertex' if alone == 1 else 'vertices'} without edges")
     return losses + target.losses(graph)
@@ -105,8 +116,10 @@ def _carries_names(names: Sequence[Hashable], target: Format) -> bool:
 def _is_count(names: Sequence[Hashable]) -> bool:
     """Whether names are 0, 1, 2 and so on, or 1, 2 and so on."""
     first = names[0] if names else 0
-    row = range(first, first + len(names)) if type(first) is int and first in (0, 1) else None
-    return names == row or (row is not None and tuple(names) == tuple(row))
+    if type(first) is not int or first not in (0, 1):
+        return False
+    row = range(first, first + len(names))
+    return names == row if isinstance(names, range) else tuple(names) == tuple(row)
 
 
 def _renamed(graph: Graph) -> Graph:

@@ -48,6 +48,7 @@ class Format:
       carries: what else it carries, of: "weights"; "isolated" vertices; "order" of the vertices;
         "offset"; "large" integers, those past 2^53; "mixtures" of those and fractions.
       losses: says what else is lost of a problem or graph, if anything.
+      lists_vertices: whether a file has a place for each vertex of a graph, with edges or not.
       faults: what is done about each of FAULTS that can be: ERROR, or a repair, which is counted in
         a warning.
     """
@@ -64,6 +65,7 @@ class Format:
     names: Literal["none", "integers", "words", "cells", "all"] = "none"
     carries: frozenset[str] = frozenset({"weights", "isolated", "order", "large"})
     losses: Callable[[Any], list[str]] = lambda item: []
+    lists_vertices: bool = False
 
     @property
     def is_graph(self) -> bool:

@@ -22,13 +22,13 @@ from ecord_jax.graphs.io.files import Source, plain_name, read_source, write_tex
 from ecord_jax.graphs.io.fitting import fit
 from ecord_jax.graphs.io.format import Format
 from ecord_jax.graphs.io.ising import ISING
+from ecord_jax.graphs.io.lines import find_header, is_integer, split_blanks
 from ecord_jax.graphs.io.matrix_market import BANNER, MATRIX_MARKET
 from ecord_jax.graphs.io.metis import METIS
 from ecord_jax.graphs.io.node_link import NODE_LINK, is_node_link
 from ecord_jax.graphs.io.npz import NPZ
 from ecord_jax.graphs.io.qbsolv import QBSOLV
 from ecord_jax.graphs.io.rudy import COMMENTS, RUDY
-from ecord_jax.graphs.io.table import find_header, is_integer, split_blanks
 from ecord_jax.graphs.problem import Problem
 
 __all__ = [

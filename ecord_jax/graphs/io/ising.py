@@ -12,25 +12,27 @@ in either order, since there is no telling whether they add up.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from ecord_jax.graphs.io.entries import make_problem, refuse_repeats
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import ERROR, Format
+from ecord_jax.graphs.io.lines import (
+    blank_out,
+    count_columns,
+    empty_others,
+    line_of,
+    parse_number,
+    written,
+)
 from ecord_jax.graphs.io.named import are_integers, are_words, read_named
-from ecord_jax.graphs.io.table import Rows, blank_out, line_of, parse_number, written
+from ecord_jax.graphs.io.table import Rows
 from ecord_jax.graphs.problem import Problem
 
 __all__ = ["ISING", "ising_text", "read_ising"]
 
 _COMMENTS = ("#",)
 _LINE = "a constant, 'i h' or 'i j J'"
-_ONE, _TWO, _THREE = (
-    re.compile(rf"^[ \t]*[^ \t\n]+([ \t]+[^ \t\n]+){{{more}}}[ \t]*$", re.MULTILINE)
-    for more in range(3)
-)
 _FIELD = Rows(line=_LINE, columns=(2,), keys=1, low=0, key="variable", value="field")
 _COUPLING = Rows(line=_LINE, columns=(3,), low=0, key="variable", value="coupling")
 
@@ -51,9 +53,13 @@ def read_ising(source: Source, first: int = 1) -> Problem:
     if not source.text.strip():
         raise source.error("the file is empty", expected=_LINE)
     body = blank_out(source.text, _COMMENTS)
-    offset = _read_constant(source, body)
-    body = _ONE.sub("", body)
-    fields_body, couplings_body = _THREE.sub("", body), _TWO.sub("", body)
+    _, columns = count_columns(body)
+    offset = _read_constant(source, body, np.flatnonzero(columns == 1))
+    wrong = np.flatnonzero(columns > 3)
+    if wrong.size:
+        line = int(wrong[0]) + 1
+        raise source.error(f"{columns[wrong[0]]} columns", line=line, expected=_LINE)
+    fields_body, couplings_body = (empty_others(body, columns == count) for count in (2, 3))
     names, (fields, couplings) = read_named(
         source, 1, [(fields_body, _FIELD), (couplings_body, _COUPLING)]
     )
@@ -88,18 +94,16 @@ def ising_text(problem: Problem) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _read_constant(source: Source, body: str) -> int | float:
-    """Reads the one number that is alone on its line; 0 if there is none."""
-    found = list(_ONE.finditer(body))
-    if not found:
+def _read_constant(source: Source, body: str, rows: np.ndarray) -> int | float:
+    """Reads the number that is alone on its line, one of `rows`; 0 if there is none."""
+    if not rows.size:
         return 0
-    lines = [body.count("\n", 0, match.start()) + 1 for match in found[:2]]
-    if len(found) > 1:
-        raise source.error("a second constant", line=lines[1], expected=_LINE)
-    token = found[0][0].strip(" \t")
-    value = parse_number(token)
+    if rows.size > 1:
+        raise source.error("a second constant", line=int(rows[1]) + 1, expected=_LINE)
+    line = int(rows[0]) + 1
+    value = parse_number(body.split("\n", line)[line - 1].strip(" \t"))
     if value is None:
-        raise source.error("the constant is not a finite number", line=lines[0], expected=_LINE)
+        raise source.error("the constant is not a finite number", line=line, expected=_LINE)
     return value
 
 
@@ -112,5 +116,6 @@ ISING = Format(
     write=ising_text,
     names="words",
     carries=frozenset({"weights", "isolated", "offset", "large", "mixtures"}),
+    lists_vertices=True,
     faults={"repeats": ERROR, "reverse": ERROR, "loops": ERROR},
 )

@@ -22,19 +22,17 @@ from ecord_jax.graphs.edges import merge
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import ERROR, SUMMED, Format
-from ecord_jax.graphs.io.table import (
+from ecord_jax.graphs.io.lines import (
     Header,
-    Rows,
     blank_out,
     check_count,
     counts_header,
     find_header,
     line_of,
-    make_graph,
-    read_table,
     split_blanks,
     written,
 )
+from ecord_jax.graphs.io.table import Rows, make_graph, read_table
 
 __all__ = ["BANNER", "MATRIX_MARKET", "matrix_market_text", "read_matrix_market"]
 
@@ -196,22 +194,23 @@ def _one_triangle(
     if not below.any() or not above.any():
         return everything
     keys = low * size + high
-    values = np.ones(len(below), np.int64) if entries.values is None else entries.values
     if kind.symmetry == "symmetric":
-        bad = np.flatnonzero(above & np.isin(keys, keys[below]))
+        wrong = np.intersect1d(keys[above], keys[below])
         cause = "is in both triangles of a matrix that line 1 calls symmetric"
     else:
+        values = np.ones(len(below), np.int64) if entries.values is None else entries.values
         sums = [merge(entries.ends[part], values[part], size) for part in (above, below)]
+        if all(np.array_equal(*pair) for pair in zip(sums[0][:2], sums[1][:2], strict=True)):
+            return ~below
         wrong = _differing(*((s.edges[:, 0] * size + s.edges[:, 1], s.weights) for s in sums))
-        bad = np.flatnonzero((above | below) & np.isin(keys, wrong))
+        everything = ~below | ~np.isin(keys, keys[above])  # a zero may be stored below alone
         cause = "differs from its mirror image: the matrix is not symmetric"
-    if bad.size:
-        i, j = (entries.ends[bad[0]] + first).tolist()
-        line = line_of(header.body, header.line + 1, int(entries.rows[bad[0]]))
+    if wrong.size:
+        place = np.flatnonzero((above | below) & np.isin(keys, wrong))[0]
+        i, j = (entries.ends[place] + first).tolist()
+        line = line_of(header.body, header.line + 1, int(entries.rows[place]))
         raise source.error(f"entry ({i}, {j}) {cause}", line=line)
-    if kind.symmetry == "symmetric":
-        return everything
-    return ~below | ~np.isin(keys, keys[above])  # a zero may be stored below alone
+    return everything
 
 
 def _differing(

@@ -9,28 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain, count
 from typing import NoReturn
 
 import numpy as np
 
 from ecord_jax.graphs.io.files import Source
-from ecord_jax.graphs.io.table import (
-    Rows,
-    Table,
-    insist,
-    is_integer,
-    is_number,
-    try_table,
-    value_fault,
-)
+from ecord_jax.graphs.io.lines import is_integer, is_number
+from ecord_jax.graphs.io.table import Rows, Table, insist, try_table, value_fault
 
 __all__ = ["are_integers", "are_words", "number_keys", "read_named"]
 
 # What ends a word or a cell is not in it. Bytes that are no UTF-8 are surrogates here.
-_WORD = re.compile(r"[^\s,\"#%\x00-\x1f\ud800-\udfff][^\s,\"\x00-\x1f\ud800-\udfff]*")
-_CELL = re.compile(r"[^\s,\"#%\x00-\x1f\ud800-\udfff]([^,\"\x00-\x1f\ud800-\udfff]*[^\s,\"])?")
+_INSIDE = r"[^\s,\"\x00-\x1f\ud800-\udfff]"
+_WORD = re.compile(rf"(?![#%]){_INSIDE}+")
+_CELL = re.compile(rf"{_WORD.pattern}( +{_INSIDE}+)*")
 _STRANGE_BLANK = re.compile(r"[^\S \t\n]")
 _TITLES = ("source", "target"), ("from", "to")
 
@@ -53,11 +48,7 @@ def read_named(
     """
     tables = [try_table(body, rows) for body, rows in parts]
     if any(table is None for table in tables) and _has_words(parts):
-        split = [_split(source, first_line, body, rows) for body, rows in parts]
-        rows_of_words = (zip(*words, strict=True) for words, _ in split)
-        found = tuple(dict.fromkeys(chain.from_iterable(chain.from_iterable(rows_of_words))))
-        index = {word: i for i, word in enumerate(found)}
-        return found, [Table(_places(words, index), values) for words, values in split]
+        return _read_words(source, first_line, parts)
     read = [
         insist(source, body, first_line, rows, table)
         for (body, rows), table in zip(parts, tables, strict=True)
@@ -80,7 +71,10 @@ def are_words(names: Iterable[Hashable], separator: str | None = None) -> bool:
       names: of vertices or variables.
       separator: "," for cells, which may have blanks in them; None for words.
     """
-    return all(isinstance(name, str) and _is_word(name, separator) for name in names)
+    found = set(names)
+    if any(found.issuperset(titles) for titles in _TITLES):
+        return False
+    return all(isinstance(name, str) and _is_word(name, separator) for name in found)
 
 
 def _is_word(text: str, separator: str | None) -> bool:
@@ -98,12 +92,6 @@ def number_keys(keys: Sequence[np.ndarray]) -> tuple[Sequence[int], list[np.ndar
     return names, [part.reshape(k.shape) for part, k in zip(parts, keys, strict=True)]
 
 
-def _places(words: Sequence[Sequence[str]], index: Mapping[str, int]) -> np.ndarray:
-    """Looks words up, [K] lists of [L]; int64 [L, K]."""
-    columns = [np.fromiter(map(index.__getitem__, w), np.int64, len(w)) for w in words]
-    return np.stack(columns, axis=1)
-
-
 def _has_words(parts: Sequence[tuple[str, Rows]]) -> bool:
     """Whether the first name of a part, where it has any, is no number."""
     for body, rows in parts:
@@ -113,69 +101,84 @@ def _has_words(parts: Sequence[tuple[str, Rows]]) -> bool:
     return False
 
 
-def _split(
-    source: Source, first_line: int, body: str, rows: Rows
-) -> tuple[list[list[str]], np.ndarray | None]:
-    """Splits lines that begin with words.
+def _read_words(
+    source: Source, first_line: int, parts: Sequence[tuple[str, Rows]]
+) -> tuple[Sequence[str], list[Table]]:
+    """The same where names are words."""
+    index: defaultdict[str, int] = defaultdict(count().__next__)  # numbers what it has not seen
+    tables = []
+    for body, rows in parts:
+        lines = [line for line in body.split("\n") if line.strip(" \t")]
+        cells, width = _split(lines, rows)
+        if width not in rows.columns:
+            _blame(source, first_line, parts)
+        words = chain.from_iterable(zip(*(cells[k::width] for k in range(rows.keys)), strict=True))
+        places = np.fromiter(map(index.__getitem__, words), np.int64, len(lines) * rows.keys)
+        values = _values(cells[rows.keys :: width], rows) if width > rows.keys else None
+        if width > rows.keys and values is None:
+            _blame(source, first_line, parts)
+        table = Table(places.reshape(-1, rows.keys), values)
+        tables.append(insist(source, body, first_line, rows, table))
+    names = tuple(index)
+    if not all(_is_word(name, parts[0][1].separator) for name in names) or names[:2] in _TITLES:
+        _blame(source, first_line, parts)
+    return names, tables
+
+
+def _split(lines: Sequence[str], rows: Rows) -> tuple[list[str], int]:
+    """Splits lines into cells.
 
     Returns:
-      K lists of words [L], and the values of the lines [L] if they have any.
+      The cells of all lines, and how many there are on each line; no cells and 0 where lines differ
+      or have a blank that is none of ours.
     """
-    lines = [line for line in body.split("\n") if line.strip(" \t")]
-    if not lines:
-        return [[]] * rows.keys, None if rows.keys in rows.columns else np.zeros(0, np.int64)
     text = "\n".join(lines)
+    if not lines:
+        return [], max(rows.columns)
     if rows.separator is None:
         widths, cells = set(map(len, map(str.split, lines))), text.split()
     else:
         widths = {line.count(rows.separator) + 1 for line in lines}
         cells = list(map(str.strip, text.replace("\n", rows.separator).split(rows.separator)))
-    width = min(widths)
-    words = [cells[k::width] for k in range(rows.keys)]
-    values = None
-    if width > rows.keys:
-        one = dataclasses.replace(rows, keys=0, columns=(1,), separator=None)
-        values = try_table("\n".join(cells[rows.keys :: width]), one)
-    good = (
-        widths <= {*rows.columns}
-        and len(widths) < 2
-        and not _STRANGE_BLANK.search(text)
-        and all(_is_word(word, rows.separator) for word in set().union(*words))
-        and tuple(cells[:2]) not in _TITLES
-        and (width == rows.keys or values is not None)
-    )
-    if not good:
-        _blame(source, first_line, body, rows)
-    if values is None:
-        return words, None
-    table = Table(np.zeros((0, rows.keys), np.int64), values.values)
-    return words, insist(source, body, first_line, rows, table).values
+    if len(widths) > 1 or _STRANGE_BLANK.search(text):
+        return [], 0
+    return cells, widths.pop()
 
 
-def _blame(source: Source, first_line: int, body: str, rows: Rows) -> NoReturn:
+def _values(cells: Sequence[str], rows: Rows) -> np.ndarray | None:
+    one = dataclasses.replace(rows, keys=0, columns=(1,), separator=None)
+    table = try_table("\n".join(cells), one)
+    return None if table is None else table.values
+
+
+def _blame(source: Source, first_line: int, parts: Sequence[tuple[str, Rows]]) -> NoReturn:
     """Raises the error that names the first line that is not as it should be."""
-    columns = None
-    has_floats = any(not is_integer(cell) for cell in _last_cells(body, rows))
-    for number, line in enumerate(body.split("\n"), first_line):
-        tokens = rows.split(line)
-        if not tokens:
-            continue
-        columns = columns or len(tokens)
-        wrong = [t for t in tokens[: rows.keys] if not _is_word(t, rows.separator)]
-        cause, expected = None, rows.line
-        if len(tokens) != columns or columns not in rows.columns:
-            cause = f"{len(tokens)} columns"
-        elif tuple(tokens[:2]) in _TITLES:
-            cause, expected = "this looks like titles of columns", "no such line"
-        elif wrong and is_number(wrong[0]):
-            cause, expected = f"{wrong[0]!r} is a number, others are words", "one or the other"
-        elif wrong:
-            cause = f"{wrong[0]!r} cannot be a {rows.key}"
-        elif columns > rows.keys:
-            cause, expected = value_fault(tokens[-1], rows, has_floats) or (None, rows.line)
-        if cause:
-            raise source.error(cause, line=number, expected=expected)
-    raise source.error("the lines cannot be read", expected=rows.line)
+    for body, rows in parts:
+        columns = None
+        has_floats = any(not is_integer(cell) for cell in _last_cells(body, rows))
+        for number, line in enumerate(body.split("\n"), first_line):
+            tokens = rows.split(line)
+            columns = columns or len(tokens)
+            fault = _fault(tokens, columns, rows, has_floats) if tokens else None
+            if fault:
+                raise source.error(fault[0], line=number, expected=fault[1])
+    raise source.error("the lines cannot be read", expected=parts[0][1].line)
+
+
+def _fault(
+    tokens: Sequence[str], columns: int, rows: Rows, has_floats: bool
+) -> tuple[str, str] | None:
+    """Says what is wrong with a line and what was expected, or None for a good one."""
+    wrong = [token for token in tokens[: rows.keys] if not _is_word(token, rows.separator)]
+    if len(tokens) != columns or columns not in rows.columns:
+        return f"{len(tokens)} columns", rows.line
+    if tuple(tokens[:2]) in _TITLES:
+        return "this looks like titles of columns", "no such line"
+    if wrong and is_number(wrong[0]):
+        return f"{wrong[0]!r} is a number, others are words", "one or the other"
+    if wrong:
+        return f"{wrong[0]!r} cannot be a {rows.key}", rows.line
+    return value_fault(tokens[-1], rows, has_floats) if columns > rows.keys else None
 
 
 def _last_cells(body: str, rows: Rows) -> Iterable[str]:

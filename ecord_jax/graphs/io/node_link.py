@@ -11,7 +11,7 @@ See https://networkx.org/documentation/stable/reference/readwrite/json_graph.htm
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter, methodcaller
 from typing import Any
 
@@ -21,7 +21,8 @@ from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import SUMMED, Format, warn
 from ecord_jax.graphs.io.json_values import from_json, json_texts, numbers_from_json
-from ecord_jax.graphs.io.table import make_graph, written
+from ecord_jax.graphs.io.lines import written
+from ecord_jax.graphs.io.table import make_graph
 
 __all__ = ["NODE_LINK", "is_node_link", "node_link_text", "read_node_link"]
 
@@ -68,7 +69,7 @@ def read_node_link(source: Source, first: int = 1) -> Graph:
     )
     graph = make_graph(source, ends, weights, names)
     extras = sum(map(len, nodes)) - len(nodes) + sum(map(len, edges)) - 2 * len(edges)
-    extras -= sum(key in edge for key in _OWN_KEYS for edge in edges)
+    extras -= sum(sum(map(methodcaller("__contains__", key), edges)) for key in _OWN_KEYS)
     attributes = document.get("graph")
     extras += len(attributes) if isinstance(attributes, dict | list) else 0
     warn(extras, "attribute", "attributes", "dropped")
@@ -95,19 +96,41 @@ def _ends(
     source: Source, edges: Sequence[dict[str, Any]], key: str, names: Sequence[Hashable]
 ) -> np.ndarray:
     """Looks up the ends of edges; int64 [E, 2]."""
-    index = {name: i for i, name in enumerate(names)}
-    if len(index) < len(names):
+    index = {} if isinstance(names, range) else {name: i for i, name in enumerate(names)}
+    if index and len(index) < len(names):
         raise source.error(f"{len(names) - len(index)} nodes have the id of another one")
     columns = []
     for side in ("source", "target"):
-        ends = _all_names(source, _column(source, edges, side, key), key)
-        try:
-            columns.append(np.fromiter(map(index.__getitem__, ends), np.int64, len(ends)))
-        except KeyError:
-            place = next(i for i, end in enumerate(ends) if end not in index)
-            cause = f"{key}[{place}]: no node {ends[place]!r}"
-            raise source.error(cause, expected="the id of one") from None
+        ends = _column(source, edges, side, key)
+        places = _places_in_range(ends, names) if isinstance(names, range) else None
+        if places is None:
+            places = _look_up(source, ends, key, index or {n: i for i, n in enumerate(names)})
+        columns.append(places)
     return np.stack(columns, axis=1)
+
+
+def _places_in_range(ends: list[Any], names: range) -> np.ndarray | None:
+    """Where ends are in a row of integers; None where one is not, or is no integer."""
+    try:
+        array = np.array(ends, np.int64) if set(map(type, ends)) <= {int} else None
+    except OverflowError:
+        return None
+    if array is None or ((array < names.start) | (array >= names.stop)).any():
+        return None
+    return array - names.start
+
+
+def _look_up(
+    source: Source, ends: list[Any], key: str, index: Mapping[Hashable, int]
+) -> np.ndarray:
+    """Looks ends up; int64 [E]."""
+    wanted = _all_names(source, ends, key)
+    try:
+        return np.fromiter(map(index.__getitem__, wanted), np.int64, len(wanted))
+    except KeyError:
+        place = next(i for i, end in enumerate(wanted) if end not in index)
+        cause = f"{key}[{place}]: no node {wanted[place]!r}"
+        raise source.error(cause, expected="the id of one") from None
 
 
 def _column(source: Source, items: Sequence[dict[str, Any]], key: str, where: str) -> list[Any]:
@@ -134,5 +157,6 @@ NODE_LINK = Format(
     read=read_node_link,
     write=node_link_text,
     names="all",
+    lists_vertices=True,
     faults={"repeats": SUMMED, "reverse": SUMMED, "loops": "dropped", "extras": "dropped"},
 )

@@ -63,8 +63,9 @@ def npz_bytes(graph: Graph) -> bytes:
     """The graph as an .npz file, compressed."""
     names = graph.names
     arrays = {"edges": graph.edges, "weights": graph.weights}
-    if isinstance(names, range):
-        arrays["range"] = np.array([names.start, names.stop, names.step], np.int64)
+    limits = (names.start, names.stop, names.step) if isinstance(names, range) else ()
+    if limits and all(-(2**63) <= limit < 2**63 for limit in limits):
+        arrays["range"] = np.array(limits, np.int64)
     else:
         text = f"[{', '.join(json_texts(names))}]"
         arrays["names"] = np.frombuffer(text.encode(), np.uint8)

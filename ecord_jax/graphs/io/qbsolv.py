@@ -20,16 +20,9 @@ from ecord_jax.graphs.io.dimacs import find_problem_line
 from ecord_jax.graphs.io.entries import entry_lines, integer_names, make_problem, refuse_repeats
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.format import ERROR, Format
+from ecord_jax.graphs.io.lines import check_count, line_of, parse_counts, split_blanks, written
 from ecord_jax.graphs.io.named import number_keys
-from ecord_jax.graphs.io.table import (
-    Rows,
-    check_count,
-    line_of,
-    parse_counts,
-    read_table,
-    split_blanks,
-    written,
-)
+from ecord_jax.graphs.io.table import Rows, read_table
 from ecord_jax.graphs.problem import Problem
 
 __all__ = ["QBSOLV", "qbsolv_text", "read_qbsolv"]
@@ -98,5 +91,6 @@ QBSOLV = Format(
     write=qbsolv_text,
     names="integers",
     carries=frozenset({"weights", "isolated", "large"}),
+    lists_vertices=True,
     faults={"repeats": ERROR, "reverse": ERROR, "count": ERROR, "range": ERROR},
 )

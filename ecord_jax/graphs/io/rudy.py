@@ -2,7 +2,7 @@
 
 The first line says `n m`, the numbers of vertices and edges; then follows one line `u v w` an edge,
 vertices counted from 1, or `u v` on all of them for weights of 1. Blank lines and lines that begin
-with # or % say nothing. McSparse's .mc files are the same (http://mcsparse.uni-bonn.de).
+with # or % say nothing. McSparse's .mc files are the same (http://mcsparse.uni-bonn.de/formats.html).
 """
 
 from __future__ import annotations
@@ -12,17 +12,15 @@ import os
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import Source, write_text
 from ecord_jax.graphs.io.format import ERROR, SUMMED, Format
-from ecord_jax.graphs.io.table import (
-    Rows,
+from ecord_jax.graphs.io.lines import (
     blank_out,
     check_count,
     counts_header,
     find_header,
-    make_graph,
-    read_table,
     split_blanks,
     written,
 )
+from ecord_jax.graphs.io.table import Rows, make_graph, read_table
 
 __all__ = ["COMMENTS", "RUDY", "read_rudy", "rudy_text", "write_rudy"]
 

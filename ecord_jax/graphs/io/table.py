@@ -9,46 +9,32 @@ from __future__ import annotations
 import dataclasses
 import io
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from ecord_jax.errors import EcordError
-from ecord_jax.graphs.edges import MAX_VERTICES
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import Source
+from ecord_jax.graphs.io.lines import is_integer, is_number, split_blanks, to_int
 
 __all__ = [
-    "Header",
     "Rows",
     "Table",
-    "blank_out",
-    "check_count",
-    "counts_header",
-    "find_header",
     "insist",
-    "is_integer",
-    "is_number",
-    "line_of",
     "make_graph",
-    "parse_counts",
-    "parse_number",
     "read_table",
-    "split_blanks",
     "try_table",
     "value_fault",
-    "written",
 ]
 
 # All that a good text is made of, so that no nan, no hexadecimal number and no digit of another
 # script reaches numpy's parser.
 _GOOD_CHARACTERS = re.compile(r"[0-9+\-.eE \t\n]*")
-_BLANKS = re.compile(r"[ \t]+")
 _FLOAT_CHARACTER = re.compile(r"[.eE]")
-_INTEGER = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-# Integers that may be rounded as floats: those of 16 digits or more.
+_EXACT = 2**53  # no integer up to here is rounded as a float
+# Of 16 digits or more, which may be rounded.
 _LONG_INTEGER = re.compile(r"(?<![0-9.eE+\-])[+-]?[0-9]{16,}(?![0-9.eE])")
 _COLUMNS_WITHOUT_COMMA = re.compile(r"[^ \t,\n][ \t]+[^ \t,\n]")
 _MISPLACED_COMMA = re.compile(r"(^|,)[ \t]*,|,[ \t]*$", re.MULTILINE)
@@ -106,78 +92,6 @@ class Table(NamedTuple):
     values: np.ndarray | None
 
 
-class Header(NamedTuple):
-    """The first line that says something.
-
-    Attributes:
-      text: the line without blanks around it; empty where there is none.
-      line: its 1-based number.
-      body: the text after it.
-    """
-
-    text: str
-    line: int
-    body: str
-
-
-def split_blanks(line: str) -> list[str]:
-    """The words of a line that has blanks and tabs between them."""
-    line = line.strip(" \t")
-    return _BLANKS.split(line) if line else []
-
-
-def find_header(text: str, comments: tuple[str, ...]) -> Header:
-    """Finds the first line that is neither blank nor begins with one of `comments`."""
-    start, number = 0, 1
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start:end].strip(" \t")
-        if line and not line.startswith(comments):
-            return Header(line, number, text[end + 1 :])
-        start, number = end + 1, number + 1
-    return Header("", number, "")
-
-
-def parse_counts(tokens: Sequence[str]) -> list[int] | None:
-    """Reads numbers of things.
-
-    Returns:
-      As many integers, or None where one is no integer or negative.
-    """
-    if not all(_INTEGER.fullmatch(token) for token in tokens):
-        return None
-    counts = [int(token) for token in tokens]
-    return None if min(counts, default=0) < 0 else counts
-
-
-def parse_number(token: str) -> int | float | None:
-    """Reads one number: an int, of any size up to that of a float, where it has no point.
-
-    Returns:
-      The number, or None where it is none, or not finite.
-    """
-    if not is_number(token) or not np.isfinite(float(token)):
-        return None
-    return float(token) if _FLOAT_CHARACTER.search(token) else _to_int(token)
-
-
-def blank_out(text: str, comments: tuple[str, ...]) -> str:
-    """Empties the lines that begin with one of some characters; the lines themselves stay."""
-    if not any(mark in text for mark in comments):
-        return text
-    marks = re.escape("".join(comments))
-    return re.sub(rf"^[ \t]*[{marks}].*$", "", text, flags=re.MULTILINE)
-
-
-def is_integer(token: str) -> bool:
-    return _INTEGER.fullmatch(token) is not None
-
-
-def is_number(token: str) -> bool:
-    return _NUMBER.fullmatch(token) is not None
-
-
 def read_table(source: Source, body: str, first_line: int, rows: Rows) -> Table:
     """Reads lines of numbers.
 
@@ -206,7 +120,8 @@ def insist(source: Source, body: str, first_line: int, rows: Rows, table: Table 
     """Gives the table that `try_table` made, or raises what `read_table` does."""
     if table is None:
         _blame(source, body, first_line, rows)
-    if table.values is not None and table.values.dtype.kind == "f":
+    values = table.values
+    if values is not None and values.dtype.kind == "f" and (np.abs(values) >= _EXACT).any():
         _refuse_rounded(source, body, first_line, rows)
     return table
 
@@ -223,14 +138,9 @@ def value_fault(token: str, rows: Rows, has_floats: bool) -> tuple[str, str] | N
         return f"the {rows.value} is not a finite number", rows.line
     if not np.isfinite(float(token)):
         return f"the {rows.value} is too large", "a 64-bit float"
-    if not has_floats and not -(2**63) <= _to_int(token) < 2**63:
+    if not has_floats and not -(2**63) <= to_int(token) < 2**63:
         return f"the {rows.value} is too large", "a 64-bit integer"
     return None
-
-
-def written(values: np.ndarray) -> list[str]:
-    """Gives numbers, int64 or float64, in the shortest digits that read back as they are."""
-    return list(map(repr, values.tolist()))
 
 
 def _parse(body: str, rows: Rows) -> Table | None:
@@ -239,7 +149,7 @@ def _parse(body: str, rows: Rows) -> Table | None:
         empty = np.zeros(0, np.int64)
         return Table(empty.reshape(0, rows.keys), empty if max(rows.columns) > rows.keys else None)
     if rows.separator is not None:
-        if _COLUMNS_WITHOUT_COMMA.search(body) or _MISPLACED_COMMA.search(body):
+        if _has_bad_columns(body):
             return None
         body = body.replace(rows.separator, " ")
     if not _GOOD_CHARACTERS.fullmatch(body):
@@ -252,6 +162,13 @@ def _parse(body: str, rows: Rows) -> Table | None:
         return None
     has_values = numbers.shape[1] > rows.keys
     return Table(numbers[:, : rows.keys], numbers[:, rows.keys] if has_values else None)
+
+
+def _has_bad_columns(body: str) -> bool:
+    """Whether commas are not where columns end, and nowhere else."""
+    if " " in body or "\t" in body:  # with blanks it takes a while to find out
+        return bool(_COLUMNS_WITHOUT_COMMA.search(body) or _MISPLACED_COMMA.search(body))
+    return any(pair in f"\n{body}\n" for pair in (",,", ",\n", "\n,"))
 
 
 def _parse_floats(body: str, rows: Rows) -> Table | None:
@@ -318,71 +235,19 @@ def _key_fault(token: str, rows: Rows) -> tuple[str, str] | None:
     return None
 
 
-def _to_int(token: str) -> int:
-    """An integer without its zeros: Python refuses to convert more than some thousand digits."""
-    sign = "-" if token.startswith("-") else ""
-    return int(f"{sign}{token.lstrip('+-0') or 0}")
-
-
 def _refuse_rounded(source: Source, body: str, first_line: int, rows: Rows) -> None:
     """Refuses an integer that would be rounded because other values are fractions."""
     for match in _LONG_INTEGER.finditer(body):
         begin = body.rfind("\n", 0, match.start()) + 1
         tokens = rows.split(body[begin : match.end()])
         token = match[0].strip()
-        if len(tokens) == rows.keys + 1 and float(token) != _to_int(token):
+        if len(tokens) == rows.keys + 1 and float(token) != to_int(token):
             line = first_line + body.count("\n", 0, begin)
             raise source.error(
                 f"the {rows.value} would be rounded, since others are fractions",
                 line=line,
                 expected="an integer of up to 53 bits",
             )
-
-
-def counts_header(
-    source: Source, header: Header, tokens: Sequence[str], expected: str
-) -> list[int]:
-    """Reads a header that is made of numbers of things, vertices first.
-
-    Args:
-      source: the file, for messages.
-      header: the line, for messages.
-      tokens: the numbers in it.
-      expected: what it should have been.
-
-    Raises:
-      GraphFileError: where one is no integer or negative, or there are too many vertices.
-    """
-    counts = parse_counts(tokens)
-    if counts is None:
-        raise source.error("bad header", line=header.line, expected=expected)
-    if counts[0] > MAX_VERTICES:
-        raise source.error(
-            "bad header", line=header.line, expected=f"no more than {MAX_VERTICES} vertices"
-        )
-    return counts
-
-
-def check_count(source: Source, line: int, claimed: int, found: int, what: str = "edges") -> None:
-    """Refuses a file whose header says another number of edges than there are."""
-    if found != claimed:
-        raise source.error(f"the header says {claimed} {what}, the file has {found}", line=line)
-
-
-def line_of(body: str, first_line: int, row: int) -> int:
-    """Gives the number of the line that a row of a table is from.
-
-    Args:
-      body: what the table was read from.
-      first_line: the number of its first line.
-      row: 0-based; blank lines are none.
-    """
-    for number, line in enumerate(body.split("\n"), first_line):
-        if line.strip(" \t"):
-            row -= 1
-        if row < 0:
-            return number
-    raise IndexError(row)
 
 
 def make_graph(source: Source, edges: Any, weights: Any, names: Iterable[Hashable]) -> Graph:
