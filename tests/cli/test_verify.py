@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -228,11 +229,24 @@ def test_ctrl_c_is_one_line(files, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     process = start(str(tmp_path / "pipe"), files[1], stdout=subprocess.DEVNULL)
     writer = open_when_read(tmp_path / "pipe")
-    time.sleep(1)  # a signal just before it waits for what nobody writes would be noticed after
+    wait_until_it_waits(process)
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[1] == "ecord-verify: interrupted\n"
     assert process.returncode == 130
     os.close(writer)
+
+
+def wait_until_it_waits(process):
+    """A signal just before it waits for what nobody writes would be noticed only after that."""
+    stat, asleep = pathlib.Path(f"/proc/{process.pid}/stat"), 0
+    if not stat.exists():  # no Linux
+        time.sleep(2)
+        return
+    deadline = time.monotonic() + 20
+    while asleep < 30 and time.monotonic() < deadline:
+        state = stat.read_text().rpartition(")")[2].split()[0]
+        asleep = asleep + 1 if state == "S" else 0
+        time.sleep(0.01)
 
 
 def open_when_read(path):
