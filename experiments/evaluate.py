@@ -18,7 +18,6 @@ import json
 import shlex
 import sys
 import time
-import zipfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,9 +31,10 @@ from tqdm import tqdm
 from ecord_jax.agents import load_agent
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.cli.output import check_writable, write_whole
-from ecord_jax.errors import GraphFileError, OptionError
-from ecord_jax.graphs import Graph, read_graph
+from ecord_jax.errors import OptionError
+from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_batch
+from ecord_jax.graphs.io.sets import read_set
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import SwiftConfig
 from ecord_jax.search.chunk import search_chunk, start_search
@@ -90,16 +90,6 @@ class EvaluateConfig:
     seed: int = 0
 
 
-class GraphSet(NamedTuple):
-    """Attributes:
-    graphs: the graphs.
-    opt: float64 [G], best known cuts, NaN where there is none.
-    """
-
-    graphs: list[Graph]
-    opt: np.ndarray
-
-
 class Row(NamedTuple):
     """One line of the table.
 
@@ -128,33 +118,6 @@ class Row(NamedTuple):
     reached: float
     cut: float
     seconds: float
-
-
-def read_set(path: Path, limit: int | None = None) -> GraphSet:
-    """Reads the graphs of an npz file, the first `limit` of them, or the one of another file.
-
-    Raises:
-        GraphFileError: if the file cannot be read or lacks an array.
-        EcordError: if its edges make no graph.
-    """
-    if path.suffix != ".npz":
-        return GraphSet([read_graph(path)], np.full(1, np.nan))
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            data = {name: file[name] for name in file.files}
-        n, offsets = data["n"][:limit], data["offsets"]
-        edges, weights = data["edges"], data["weights"]
-    except KeyError as error:
-        raise GraphFileError(path, f"has no array {error}") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        cause = getattr(error, "strerror", None) or "not an npz file of numbers"
-        raise GraphFileError(path, cause) from None
-    opt = data.get("opt", np.full(len(n), np.nan))[: len(n)].astype(np.float64)
-    rows = [slice(offsets[g], offsets[g + 1]) for g in range(len(n))]
-    graphs = [Graph.from_edges(edges[r], weights[r], int(n[g])) for g, r in enumerate(rows)]
-    if not graphs:
-        raise GraphFileError(path, "has no graphs")
-    return GraphSet(graphs, opt)
 
 
 @functools.partial(jax.jit, static_argnames="num_steps")

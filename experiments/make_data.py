@@ -105,7 +105,7 @@ def make_graphs(spec: SetSpec, seeds: Sequence[int]) -> list[Graph]:
 
 
 def set_arrays(graphs: Sequence[Graph], *, proven: bool) -> dict[str, np.ndarray]:
-    """The arrays of an npz file: those that `evaluate.read_set` reads, and `opt_source`."""
+    """The arrays of an npz file: those that `read_set` reads, and `opt_source`."""
     arrays = {
         "n": np.array([graph.num_vertices for graph in graphs], np.int32),
         "offsets": np.cumsum([0, *(graph.num_edges for graph in graphs)], dtype=np.int64),

@@ -43,7 +43,10 @@ _DEFAULT_SECONDS = 30.0
 _LEAST_SECONDS = 1e-3  # where reading took all the time: enough for labels that are a cut
 _FLAGS = flags.FlagValues()
 _TIME_LIMIT = flags.DEFINE_float(
-    "time_limit", None, "Seconds for everything; 30 if no limit is given.", flag_values=_FLAGS
+    "time_limit",
+    None,
+    "Seconds for everything but --bound; 30 if no limit is given.",
+    flag_values=_FLAGS,
 )
 _NUM_STEPS = flags.DEFINE_integer(
     "num_steps", None, "Flips of each trajectory.", lower_bound=1, flag_values=_FLAGS
@@ -279,7 +282,7 @@ def _check_outputs(graph_path: str) -> None:
 
 
 def _keep_compiled_loops() -> None:
-    """Has numba keep on disk what it compiles for large graphs, so that it does so only once."""
+    """Has numba keep on disk what it compiles, so that it does so only once."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(cache, "ecord_jax", "numba"))
     with contextlib.suppress(OSError):

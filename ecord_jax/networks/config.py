@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
 from ecord_jax.env.types import Scaling
 from ecord_jax.errors import AgentError
 
-__all__ = ["EcordConfig"]
+__all__ = ["EcordConfig", "check_fields"]
 
 Gnn = Literal["on", "zero"]
 Rnn = Literal["gru", "zero", "none"]
@@ -72,8 +72,13 @@ class EcordConfig:
         Raises:
             AgentError: on an unknown field or a value out of range.
         """
-        unknown = sorted(set(values) - set(cls.__dataclass_fields__))
-        if unknown:
-            raise AgentError(f"unknown network field {unknown[0]!r}")
+        check_fields(cls, values)
         temperatures = values.get("temperatures", (0.0, 0.0))
         return cls(**{**values, "temperatures": tuple(temperatures)})
+
+
+def check_fields(config: type, values: dict[str, Any]) -> None:
+    """Raises AgentError where a card has a field that its configuration lacks."""
+    unknown = sorted(set(values) - {field.name for field in fields(config)})
+    if unknown:
+        raise AgentError(f"unknown network field {unknown[0]!r}")

@@ -27,6 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ecord_jax.errors import AgentError
+from ecord_jax.networks.config import check_fields
 
 __all__ = [
     "Globals",
@@ -59,10 +60,11 @@ class SwiftConfig:
     refreshes: int = 25
 
     def __post_init__(self) -> None:
-        for name in ("knots", "bins", "refreshes"):
+        # With fewer than two knots or bins there is no curve that ends at |V|.
+        for name, least in (("knots", 2), ("bins", 2), ("refreshes", 1)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise AgentError(f"{name}={value!r} must be an integer of at least 1")
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise AgentError(f"{name}={value!r} must be an integer of at least {least}")
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> SwiftConfig:
@@ -71,9 +73,7 @@ class SwiftConfig:
         Raises:
             AgentError: on an unknown field or a value out of range.
         """
-        unknown = sorted(set(values) - set(cls.__dataclass_fields__))
-        if unknown:
-            raise AgentError(f"unknown network field {unknown[0]!r}")
+        check_fields(cls, values)
         return cls(**values)
 
 

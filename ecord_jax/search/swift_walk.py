@@ -22,8 +22,6 @@ __all__ = [
     "BIN",
     "BUDGET",
     "CHANCE",
-    "COUNTED",
-    "CUT",
     "EVERY",
     "GAIN",
     "LAST",

@@ -232,17 +232,22 @@ def test_solve_by_steps_is_reproducible():
     assert one.cut > max(point.cut for point in one.curve if point.step == 0)
 
 
-@pytest.mark.parametrize("trajectories", [1, 3, 4])
-def test_steps_alone_decide_whatever_the_pace(monkeypatch, trajectories):
-    graph = random_graph(120, 5, "float")
-    budgets = []
-    real = swift.Walk.advance
+@pytest.fixture
+def budgets(monkeypatch):
+    """Where each chunk of a walk ends, and the budget that it was told."""
+    seen, real = [], swift.Walk.advance
 
     def advance(walk, num_steps, budget):
-        budgets.append((walk.step + num_steps, budget))
+        seen.append((walk.step + num_steps, budget))
         real(walk, num_steps, budget)
 
     monkeypatch.setattr(swift.Walk, "advance", advance)
+    return seen
+
+
+@pytest.mark.parametrize("trajectories", [1, 3, 4])
+def test_steps_alone_decide_whatever_the_pace(monkeypatch, budgets, trajectories):
+    graph = random_graph(120, 5, "float")
     one = solve(graph, trajectories=trajectories, num_steps=10_000)
     monkeypatch.setattr(swift, "_CHUNK_SECONDS", 1e-4)
     monkeypatch.setattr(swift, "num_processors", lambda: 1)
@@ -254,19 +259,11 @@ def test_steps_alone_decide_whatever_the_pace(monkeypatch, trajectories):
     assert sum(step == 10_000 for step, _ in budgets) == 2 * trajectories
 
 
-def test_budgets_of_a_time_limit_are_never_passed(monkeypatch):
-    seen = []
-    real = swift.Walk.advance
-
-    def advance(walk, num_steps, budget):
-        seen.append((walk.step + num_steps, budget))
-        real(walk, num_steps, budget)
-
-    monkeypatch.setattr(swift.Walk, "advance", advance)
+def test_budgets_of_a_time_limit_are_never_passed(budgets):
     solve(random_graph(300, 6, "unit"), time_limit=1.0, num_steps=5_000)
-    assert all(step <= budget <= 5_000 or budget == 2 * 2048 for step, budget in seen)
+    assert all(step <= budget <= 5_000 or budget == 2 * 2048 for step, budget in budgets)
     solve(random_graph(300, 6, "unit"), time_limit=1.0)
-    assert all(step <= budget for step, budget in seen)
+    assert all(step <= budget for step, budget in budgets)
 
 
 def test_little_time_begins_with_good_labels(monkeypatch):
@@ -345,7 +342,7 @@ def test_it_is_no_network_for_the_rollout():
 
 def test_parameters():
     assert {name: value.shape for name, value in PARAMS.items()} == param_shapes(CONFIG)
-    with pytest.raises(AgentError, match="knots=0"):
-        SwiftConfig(knots=0)
+    with pytest.raises(AgentError, match="knots=1"):
+        SwiftConfig(knots=1)
     with pytest.raises(AgentError, match="'depth'"):
         SwiftConfig.from_dict({"depth": 3})
