@@ -34,7 +34,7 @@ from ecord_jax.search.starts import start_labels
 from ecord_jax.search.swift import prepare_walks
 from ecord_jax.search.temperature import ladder
 
-__all__ = ["solve"]
+__all__ = ["check_limits", "check_options", "solve"]
 
 _Value = TypeVar("_Value")
 
@@ -95,8 +95,9 @@ def solve(
         >>> result = solve(graph, time_limit=10, key=jax.random.key(0))
         >>> assert result.cut == graph.cut(result.labels)
     """
-    watch = Watch(_check_limits(time_limit, num_steps))
-    _check_options(graph, trajectories, key)
+    seconds, last_step = check_limits(time_limit, num_steps)
+    watch = Watch(seconds)
+    check_options(graph, trajectories, key)
     policy = agent if isinstance(agent, Agent) else load_agent(agent)
     host_key, device_key = jax.random.split(key)
     rng = np.random.default_rng(np.asarray(jax.random.key_data(host_key)).tolist())
@@ -104,7 +105,6 @@ def solve(
         starts = start_labels(graph, init, trajectories, rng)
     # Without positive weights nothing is better than to cut nothing.
     first = starts[0] if graph.positive_weight else np.zeros_like(starts[0])
-    last_step = _MOST_STEPS if num_steps is None else num_steps
     make = _maker(policy, temperature, trajectories, last_step, watch, device_key)
     run = _Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
     stopped_by = run.search(
@@ -265,18 +265,23 @@ class _Run:
         raise AssertionError("unreachable")
 
 
-def _check_limits(time_limit: float | None, num_steps: int | None) -> float:
-    """Checks both limits; gives the seconds that the search may take."""
+def check_limits(time_limit: float | None, num_steps: int | None) -> tuple[float, int]:
+    """Checks both limits; gives the seconds and the steps that a search may take.
+
+    Raises:
+        OptionError: for a limit that makes no sense.
+    """
     if num_steps is not None:
         _check_integer("num_steps", num_steps, _MOST_STEPS)
+    steps = _MOST_STEPS if num_steps is None else num_steps
     if time_limit is None:
-        return _DEFAULT_SECONDS if num_steps is None else math.inf
+        return (_DEFAULT_SECONDS if num_steps is None else math.inf), steps
     if not isinstance(time_limit, numbers.Real) or not 0 < time_limit < math.inf:
         raise OptionError(f"time_limit={time_limit!r} must be a finite number of seconds above 0")
-    return float(time_limit)
+    return float(time_limit), steps
 
 
-def _check_options(graph: Graph, trajectories: int, key: jax.Array) -> None:
+def check_options(graph: Graph, trajectories: int, key: jax.Array) -> None:
     """Raises OptionError for options that would fail far from here."""
     if not isinstance(graph, Graph):
         raise OptionError(f"graph is a {type(graph).__name__}; expected an ecord_jax.Graph")
