@@ -5,12 +5,22 @@ Randomness comes from the keys that are passed. Those of learning need the extra
 are in `ecord_jax.learning`: `update`, `loss`, `replay`.
 """
 
-from ecord_jax.env import Observation, State, observe, observe_global, reset, step
+from ecord_jax.env import (
+    Observation,
+    State,
+    observe,
+    observe_global,
+    observe_vertices,
+    reset,
+    step,
+    step_and_look,
+)
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays, to_batch
 from ecord_jax.graphs.generators import GraphDistribution, sample_graph
 from ecord_jax.networks.agent import (
     Agent,
     encode,
+    factor,
     init_agent,
     initial_hidden,
     q_values,
@@ -48,11 +58,13 @@ __all__ = [
     "SwiftTables",
     "Trajectory",
     "encode",
+    "factor",
     "flipped_labels",
     "init_agent",
     "initial_hidden",
     "observe",
     "observe_global",
+    "observe_vertices",
     "q_values",
     "remember",
     "reset",
@@ -62,6 +74,7 @@ __all__ = [
     "search_chunk",
     "start_search",
     "step",
+    "step_and_look",
     "swift_globals",
     "swift_scores",
     "swift_tables",

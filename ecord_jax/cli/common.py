@@ -17,7 +17,7 @@ from absl import flags
 
 from ecord_jax.errors import EcordError, EcordWarning, OptionError
 
-__all__ = ["define_format", "positionals", "run"]
+__all__ = ["define_format", "parse_refresh", "parse_temperature", "positionals", "run"]
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
@@ -152,3 +152,25 @@ def _warnings_in_one_line(program: str) -> Iterator[None]:
         warnings.showwarning = show_in_one_line
         warnings.simplefilter("always", EcordWarning)
         yield
+
+
+def parse_temperature(text: str) -> str | float | list[float]:
+    """The flag as `solve` takes it."""
+    if text == "auto":
+        return text
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(
+            f"flag --temperature={text}: expected auto, or numbers with commas between them"
+        ) from None
+    return values[0] if len(values) == 1 else values
+
+
+def parse_refresh(text: str) -> str | int:
+    """The flag --refresh_every as `solve` takes it."""
+    if text == "auto":
+        return text
+    if not text.isdecimal():
+        raise OptionError(f"flag --refresh_every={text}: expected auto or an integer")
+    return int(text)

@@ -61,6 +61,12 @@ _TEMPERATURE = flags.DEFINE_string(
     "are dealt out to the trajectories; 0 is greedy.",
     flag_values=_FLAGS,
 )
+_REFRESH = flags.DEFINE_string(
+    "refresh_every",
+    "auto",
+    "Steps between two looks at all vertices, see `ecord_jax.solve`; 1 is the paper's step.",
+    flag_values=_FLAGS,
+)
 _AGENT = flags.DEFINE_string(
     "agent", "swift", "A shipped agent's name, or a .safetensors file.", flag_values=_FLAGS
 )
@@ -95,13 +101,14 @@ def main(argv: Sequence[str]) -> int:
 
     (path,) = common.positionals(argv, "FILE")
     limit = _parse_time_limit(_TIME_LIMIT.value)
-    temperature = _parse_temperature(_TEMPERATURE.value)
+    refresh = common.parse_refresh(_REFRESH.value)
+    temperature = common.parse_temperature(_TEMPERATURE.value)
     _check_outputs(path)
     _keep_compiled_loops()
     before = time.monotonic()
     problem = read_problem(path, _FORMAT.value, zero_based=_ZERO_BASED.value)
     read_seconds = time.monotonic() - before
-    result = _solve(problem.graph, temperature, limit)
+    result = _solve(problem.graph, temperature, refresh, limit)
     bound = _bound(problem.graph, result, limit) if _BOUND.value else None
     values = problem.values(result.labels)
     with _handling_interrupts(signal.SIG_IGN):  # a second, impatient Ctrl-C must lose nothing
@@ -134,7 +141,7 @@ def entry() -> NoReturn:
         raise
 
 
-def _solve(graph: Graph, temperature: Any, limit: float | None) -> SolveResult:
+def _solve(graph: Graph, temperature: Any, refresh_every: Any, limit: float | None) -> SolveResult:
     """Imports JAX and searches for what is left of the time."""
     with _progress_bar(limit, _NUM_STEPS.value) as show, _noted_interrupts() as interrupts:
         import jax
@@ -155,6 +162,7 @@ def _solve(graph: Graph, temperature: Any, limit: float | None) -> SolveResult:
             trajectories=_TRAJECTORIES.value,
             temperature=temperature,
             key=jax.random.key(_SEED.value),
+            refresh_every=refresh_every,
             presolve=_PRESOLVE.value,
             callback=on_progress,
         )
@@ -256,19 +264,6 @@ def _parse_time_limit(limit: float | None) -> float | None:
     if not 0 < limit < math.inf:
         raise OptionError(f"flag --time_limit={limit}: expected a finite number above 0")
     return limit
-
-
-def _parse_temperature(text: str) -> str | float | list[float]:
-    """The flag as `solve` takes it."""
-    if text == "auto":
-        return text
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise OptionError(
-            f"flag --temperature={text}: expected auto, or numbers with commas between them"
-        ) from None
-    return values[0] if len(values) == 1 else values
 
 
 def _check_outputs(graph_path: str) -> None:

@@ -22,6 +22,8 @@ Shape letters: N padded vertices, E padded directed edges.
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
@@ -29,10 +31,21 @@ from jax.custom_batching import custom_vmap
 from ecord_jax.env.types import TIME_SCALES, Observation, Scaling, State
 from ecord_jax.graphs.arrays import GraphArrays
 
-__all__ = ["NEVER", "observe", "observe_global", "reset", "step"]
+__all__ = [
+    "NEVER",
+    "PAPER_TIME_CLIP",
+    "observe",
+    "observe_global",
+    "observe_vertices",
+    "reset",
+    "scale",
+    "step",
+    "step_and_look",
+    "time_spans",
+]
 
 NEVER = -(1 << 30)
-_PAPER_TIME_CLIP = 40.0
+PAPER_TIME_CLIP = 40
 
 
 def reset(arrays: GraphArrays, labels: jax.Array) -> State:
@@ -80,79 +93,139 @@ def step(
     Returns:
         The state after, and the reward float32 [] (equation of section 3.2).
     """
-    gain = state.peeks[action]
+    after, reward, _ = step_and_look(arrays, state, action, scaling=scaling)
+    return after, reward
+
+
+def step_and_look(
+    arrays: GraphArrays, state: State, action: jax.Array, *, scaling: Scaling = "paper"
+) -> tuple[State, jax.Array, tuple[jax.Array, ...]]:
+    """As `step`; gives also what was observed of the vertex before the flip, F numbers [].
+
+    Every array that is written is so with values that were read from it, and by all that read it:
+    whatever XLA knows to come before the write needs no copy of the array, and nothing else does.
+    """
+    gain, flipped = state.peeks[action], state.last_flip[action]
     cut, now = state.cut + gain, state.step + 1
     better = cut > state.best_cut
+    peeks, label = _spread_row(arrays, state, action, gain)
     after = State(
-        labels=state.labels.at[action].set(1 - state.labels[action]),
-        peeks=_spread_row(arrays, state, action).at[action].set(-gain),
-        last_flip=state.last_flip.at[action].set(now),
+        labels=state.labels.at[action].add(1 - 2 * label),
+        peeks=peeks,
+        last_flip=state.last_flip.at[action].add(now - flipped),
         step=now,
         cut=cut,
         best_cut=jnp.where(better, cut, state.best_cut),
         best_step=jnp.where(better, now, state.best_step),
     )
-    reward = jnp.maximum(cut - state.best_cut, 0.0) / _scale(arrays, scaling)
-    return after, reward
+    reward = jnp.maximum(cut - state.best_cut, 0.0) / scale(arrays, scaling)
+    return after, reward, _features(arrays, label, gain, flipped, state.step, scaling)
 
 
 def observe(arrays: GraphArrays, state: State, *, scaling: Scaling = "paper") -> Observation:
     """The observation of a state in the given scaling; see the module's specification."""
-    elapsed = (state.step - state.last_flip).astype(jnp.float32)
-    if scaling == "paper":
-        elapsed = jnp.minimum(elapsed, state.step)  # never flipped: counted from the start
-        times = [jnp.minimum(elapsed, _PAPER_TIME_CLIP) / _PAPER_TIME_CLIP]
-    else:
-        elapsed = elapsed / arrays.num_vertices
-        times = [jnp.minimum(elapsed / c, 1.0) for c in TIME_SCALES]
-    peeks = state.peeks / _scale(arrays, scaling)
     return Observation(
-        vertex=jnp.stack([state.labels.astype(jnp.float32), peeks, *times], axis=-1),
+        features=_features(arrays, state.labels, state.peeks, state.last_flip, state.step, scaling),
         globals=observe_global(arrays, state, scaling=scaling),
         mask=arrays.vertex_mask,
     )
 
 
+def _features(
+    arrays: GraphArrays,
+    labels: jax.Array,
+    peeks: jax.Array,
+    last_flip: jax.Array,
+    step: jax.Array,
+    scaling: Scaling,
+) -> tuple[jax.Array, ...]:
+    """Label, peek and times of vertices, in arrays of any one shape."""
+    elapsed = (step - last_flip).astype(jnp.float32)
+    if scaling == "paper":
+        elapsed = jnp.minimum(elapsed, step)  # never flipped: counted from the start
+    times = [jnp.minimum(elapsed / s, 1.0) for s in time_spans(arrays.num_vertices, scaling)]
+    return (labels.astype(jnp.float32), peeks / scale(arrays, scaling), *times)
+
+
+def observe_vertices(
+    arrays: GraphArrays, state: State, vertices: jax.Array, *, scaling: Scaling = "paper"
+) -> tuple[jax.Array, ...]:
+    """The per-vertex part of `observe` for some vertices only.
+
+    Args:
+        arrays: the graph.
+        state: the state.
+        vertices: int32 [...], which.
+        scaling: of the features.
+
+    Returns:
+        F arrays float32 [...].
+    """
+    labels, peeks, flips = (x[vertices] for x in (state.labels, state.peeks, state.last_flip))
+    return _features(arrays, labels, peeks, flips, state.step, scaling)
+
+
 def observe_global(arrays: GraphArrays, state: State, *, scaling: Scaling = "paper") -> jax.Array:
     """float32 [2]: the global part of `observe`, for those who need no more."""
-    scale = _scale(arrays, scaling)
-    gap = (state.cut - state.best_cut) / scale
+    unit = scale(arrays, scaling)
+    gap = (state.cut - state.best_cut) / unit
     if scaling == "scale_free":
         gap = -jnp.log1p(-gap)
-    peek = jnp.max(state.peeks, where=arrays.vertex_mask, initial=-jnp.inf) / scale
+    peek = jnp.max(state.peeks, where=arrays.vertex_mask, initial=-jnp.inf) / unit
     return jnp.stack([gap, peek])
 
 
-def _scale(arrays: GraphArrays, scaling: Scaling) -> jax.Array:
+def scale(arrays: GraphArrays, scaling: Scaling) -> jax.Array:
+    """float32 [], the unit in which peeks, gap and reward are observed."""
     if scaling == "paper":
         return arrays.num_vertices.astype(jnp.float32)
     return arrays.field_scale
+
+
+def time_spans(num_vertices: Any, scaling: Scaling) -> list[Any]:
+    """Steps after a flip at which each of the observed times saturates."""
+    if scaling == "paper":
+        return [float(PAPER_TIME_CLIP)]
+    return [c * num_vertices for c in TIME_SCALES]
 
 
 def _side(labels: jax.Array) -> jax.Array:
     return 2.0 * labels.astype(jnp.float32) - 1.0
 
 
-def _spread_row(arrays: GraphArrays, state: State, action: jax.Array) -> jax.Array:
-    """Adds a flip's effect to the peeks of the vertex's neighbours, `row_block` at a time."""
+def _spread_row(
+    arrays: GraphArrays, state: State, action: jax.Array, gain: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Adds a flip's effect to the peeks of the vertex and its neighbours, `row_block` at a time.
+
+    Returns:
+        The peeks after, and the vertex's label before. One gather reads the labels of all, so that
+        whoever writes the label has waited for it: XLA then needs no copy of the array.
+    """
     graph, width = arrays.graph, arrays.row_block
     start, end = arrays.row_start[action], arrays.row_start[action + 1]
-    side = _side(state.labels[action])
+    size = state.peeks.shape[0]
 
-    def spread_block(block: jax.Array | int, peeks: jax.Array) -> jax.Array:
+    def spread_block(block: jax.Array | int, peeks: jax.Array) -> tuple[jax.Array, jax.Array]:
         edge = start + block * width + jnp.arange(width)
         inside = edge < end
         edge = jnp.where(inside, edge, 0)
         neighbour = graph.senders[edge]
-        change = -2.0 * graph.edges[edge] * side * _side(state.labels[neighbour])
-        # What lies outside the row is sent out of bounds and dropped.
-        neighbour = jnp.where(inside, neighbour, peeks.shape[0])
-        return peeks.at[neighbour].add(change, mode="drop")
+        vertices = jnp.append(neighbour, action)
+        labels = jax.lax.optimization_barrier(state.labels[vertices])
+        sides = _side(labels)
+        change = jnp.append(graph.edges[edge] * sides[:-1] * sides[-1], gain)
+        # What lies outside the row, and the vertex in later blocks, is dropped: out of bounds.
+        counts = jnp.append(inside, jnp.asarray(block) == 0)
+        target = jnp.where(counts, vertices, size)
+        return peeks.at[target].add(-2.0 * change, mode="drop"), labels[-1]
 
     if arrays.one_block:
         return spread_block(0, state.peeks)
-    blocks = _longest((end - start + width - 1) // width)
-    return jax.lax.fori_loop(0, blocks, spread_block, state.peeks)
+    blocks = _longest(jnp.maximum((end - start + width - 1) // width, 1))
+    return jax.lax.fori_loop(
+        0, blocks, lambda block, now: spread_block(block, now[0]), (state.peeks, state.labels[0])
+    )
 
 
 @custom_vmap

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import jax
+import jax.numpy as jnp
 from flax import struct
 
 __all__ = ["SCALINGS", "TIME_SCALES", "Observation", "Scaling", "State", "vertex_features"]
@@ -46,14 +47,19 @@ class Observation:
     """What the agent sees of a state.
 
     Attributes:
-        vertex: float32 [N, F], per-vertex features (`vertex_features(scaling)` of them).
+        features: F arrays float32 [N] (`vertex_features(scaling)` of them): label, peek, times.
         globals: float32 [2], distance of the cut from the best one, and the largest peek.
         mask: bool [N], false for padding.
     """
 
-    vertex: jax.Array
+    features: tuple[jax.Array, ...]
     globals: jax.Array
     mask: jax.Array
+
+    @property
+    def vertex(self) -> jax.Array:
+        """float32 [N, F], the features as the plain network takes them."""
+        return jnp.stack(self.features, axis=-1)
 
 
 def vertex_features(scaling: Scaling) -> int:

@@ -20,23 +20,27 @@ __all__ = ["run_loop"]
 
 # Where plain Python takes about as long as importing numba and what it keeps on disk.
 MOST_PLAIN = 50_000
+_REORDERED = {"reassoc", "contract", "nsz"}
 
 _State = TypeVar("_State", bound=tuple[Any, ...])
 
 
-def run_loop(loop: Callable[[Any], None], state: _State, size: int) -> _State:
+def run_loop(
+    loop: Callable[[Any], None], state: _State, size: int, *, reorder: bool = False
+) -> _State:
     """Runs a loop in the way that is faster for its size.
 
     Args:
       loop: a function of a module; what it calls is of the same module.
       state: its argument, a NamedTuple of arrays, which may be changed, and integers.
       size: about how many elements it goes over.
+      reorder: whether a compiler may take sums in any order, as vectors want it.
 
     Returns:
       The state as the loop leaves it.
     """
     if size > MOST_PLAIN:
-        function = _compile(loop)
+        function = _compile(loop, reorder)
         try:
             function(state)
         except OSError:  # the disk is full: what was compiled is in memory all the same
@@ -50,7 +54,7 @@ def run_loop(loop: Callable[[Any], None], state: _State, size: int) -> _State:
 
 
 @functools.cache
-def _compile(loop: Callable[[Any], None]) -> Callable[[Any], None]:
+def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None]:
     """Gives the loop as numba compiles it, at its first call with arrays of some types.
 
     The result is kept on disk only where NUMBA_CACHE_DIR says where, since numba would put it among
@@ -58,17 +62,20 @@ def _compile(loop: Callable[[Any], None]) -> Callable[[Any], None]:
     """
     import numba
 
-    _make_callable(inspect.getmodule(loop))
+    fastmath = _REORDERED if reorder else False
+    _make_callable(inspect.getmodule(loop), reorder)
     folder = getattr(numba.config, "CACHE_DIR", "")
-    return numba.njit(nogil=True, cache=bool(folder) and os.access(folder, os.W_OK))(loop)
+    cache = bool(folder) and os.access(folder, os.W_OK)
+    return numba.njit(nogil=True, cache=cache, fastmath=fastmath)(loop)
 
 
 @functools.cache
-def _make_callable(module: types.ModuleType | None) -> None:
+def _make_callable(module: types.ModuleType | None, reorder: bool) -> None:
     """Lets compiled code call the functions of a module, which stay what they are for Python."""
     from numba.extending import register_jitable
 
+    fastmath = _REORDERED if reorder else False
     for _, function in inspect.getmembers(module, inspect.isfunction):
         if inspect.getmodule(function) is module:
             # C calls none of them: a tenth less to compile.
-            register_jitable(no_cfunc_wrapper=True)(function)
+            register_jitable(no_cfunc_wrapper=True, fastmath=fastmath)(function)

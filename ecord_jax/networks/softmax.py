@@ -39,15 +39,4 @@ class SoftmaxNetwork(nn.Module):
 
     def q_values(self, embeddings: tuple, observation: Observation, hidden: jax.Array) -> jax.Array:
         """float32 [N], -inf for padding."""
-        return jnp.where(observation.mask, observation.vertex[:, 1], -jnp.inf)
-
-    def remember(
-        self,
-        embeddings: tuple,
-        observation: Observation,
-        action: jax.Array,
-        next_globals: jax.Array,
-        hidden: jax.Array,
-    ) -> jax.Array:
-        """The hidden state as it is."""
-        return hidden
+        return jnp.where(observation.mask, observation.features[1], -jnp.inf)

@@ -17,6 +17,7 @@ from ecord_jax.env import State, reset
 from ecord_jax.env.maxcut import NEVER
 from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.agent import Agent, initial_hidden
+from ecord_jax.search.incremental import incremental_rollout
 from ecord_jax.search.rollout import Carry, flipped_labels, rollout
 
 __all__ = [
@@ -133,16 +134,19 @@ def search_chunk(
     last_step: jax.Array | int,
     *,
     num_steps: int,
+    refresh_every: int = 1,
 ) -> tuple[Search, Found]:
     """Lets every trajectory go on for T steps.
 
     Args:
         agent: who flips.
         arrays: the graph.
-        embeddings: `encode(agent, arrays)`.
+        embeddings: `encode(agent, arrays)` or `factor(agent, arrays)`.
         search: where the trajectories stand.
         last_step: int32 [], cuts after more steps than that do not count.
         num_steps: T (static).
+        refresh_every: K (static), see `ecord_jax.search.incremental`; 1 is the plain step. Above 1,
+            `embeddings` must be those of `factor`, and K a divisor of T.
 
     Returns:
         Where they stand then, and the best of all so far.
@@ -152,15 +156,18 @@ def search_chunk(
 
     def go_on(one: Trajectory, key: jax.Array) -> tuple[Trajectory, jax.Array, jax.Array]:
         state = _resume(arrays, one, search.step)
-        after, record = rollout(
-            agent,
-            arrays,
-            Carry(state, one.hidden),
-            key,
-            num_steps=num_steps,
-            temperature=one.temperature,
-            embeddings=embeddings,
-        )
+        options = {
+            "num_steps": num_steps,
+            "temperature": one.temperature,
+            "embeddings": embeddings,
+        }
+        start = Carry(state, one.hidden)
+        if refresh_every == 1:
+            after, record = rollout(agent, arrays, start, key, **options)
+        else:
+            after, record, _ = incremental_rollout(
+                agent, arrays, start, key, refresh_every=refresh_every, **options
+            )
         # Entry t is the cut after t flips of this chunk; the first of the best counts.
         cuts = jnp.where(in_time, jnp.append(state.cut, record.cut), -jnp.inf)
         best = jnp.argmax(cuts).astype(jnp.int32)

@@ -20,7 +20,7 @@ import numpy as np
 from ecord_jax.errors import EcordError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
-from ecord_jax.networks.agent import Agent, encode
+from ecord_jax.networks.agent import Agent, factor
 from ecord_jax.search.chunk import (
     Found,
     chunk_length,
@@ -53,6 +53,7 @@ def prepare(
     starts: np.ndarray,
     temperatures: np.ndarray,
     last_step: int,
+    refresh_every: int,
     key: jax.Array,
 ) -> Prepared:
     """Puts the graph on the device, embeds its vertices and compiles the chunk.
@@ -63,6 +64,7 @@ def prepare(
         starts: int8 [B, num_vertices], start labels.
         temperatures: float32 [B].
         last_step: cuts after more steps than that do not count.
+        refresh_every: K, see `ecord_jax.search.incremental`.
         key: consumed.
 
     Raises:
@@ -70,20 +72,38 @@ def prepare(
     """
     trajectories = len(temperatures)
     with translate_memory_errors(trajectories):
-        arrays = to_arrays(graph)
+        # The incremental step takes any row in one block.
+        degree = int(np.bincount(graph.edges.ravel(), minlength=1).max())
+        wanted = 1 << max(degree - 1, 0).bit_length() if refresh_every > 1 else 0
+        arrays = to_arrays(graph, min_row_block=wanted)
         padded = arrays.vertex_mask.shape[0]
         group = group_size(trajectories, padded, jax.default_backend())
         length = chunk_length(group, padded, jax.default_backend())
+        # A chunk begins by looking at all vertices.
+        refresh_every = min(refresh_every, length)
+        length -= length % refresh_every
         labels = np.pad(starts, ((0, 0), (0, padded - graph.num_vertices)))
         keys = jax.random.split(key, trajectories // group)
         searches = [
             start_search(agent, labels[rows], temperatures[rows], keys[g])
             for g, rows in enumerate(_slices(trajectories, group))
         ]
-        embeddings = jax.jit(encode)(agent, arrays)
-        chunk = jax.jit(search_chunk, static_argnames="num_steps", donate_argnames="search")
+        embeddings = jax.jit(factor)(agent, arrays)
+        chunk = jax.jit(
+            search_chunk,
+            static_argnames=("num_steps", "refresh_every"),
+            donate_argnames="search",
+        )
         last = jnp.asarray(last_step, jnp.int32)
-        lowered = chunk.lower(agent, arrays, embeddings, searches[0], last, num_steps=length)
+        lowered = chunk.lower(
+            agent,
+            arrays,
+            embeddings,
+            searches[0],
+            last,
+            num_steps=length,
+            refresh_every=refresh_every,
+        )
         compiled = lowered.compile()
         jax.block_until_ready(embeddings)
     return Prepared(searches, lambda s: compiled(agent, arrays, embeddings, s, last), length)

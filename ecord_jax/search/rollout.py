@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ecord_jax.env import State, observe, observe_global, step
+from ecord_jax.env import State, observe, observe_global, step_and_look
 from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.agent import Agent, encode, q_values, remember
 from ecord_jax.search.sampling import sample_softmax
@@ -72,7 +72,8 @@ def rollout(
         temperature: [], actions follow softmax(Q / temperature); 0 is greedy, ties at random.
         epsilon: [], probability of a uniformly random vertex instead (Algorithm 1).
         actions: int32 [T], to be taken instead (replay).
-        embeddings: `encode(agent, arrays)`, if the caller has it already.
+        embeddings: `encode(agent, arrays)` or, for a faster step whose Q-values lack MLP_V(h),
+            `factor(agent, arrays)`; the first if not given.
         record: (carry before the flip, Q-values [N], action) -> pytree, kept in `Record.extra`.
 
     Returns:
@@ -80,20 +81,21 @@ def rollout(
     """
     if embeddings is None:
         embeddings = encode(agent, arrays)
+    scaling = agent.config.scaling
     # One draw for the whole trajectory: three numbers a step, none a vertex.
     draws = jax.random.uniform(key, (num_steps, 3)) if actions is None else None
 
     def body(carry: Carry, per_step) -> tuple[Carry, Record]:
         forced, draw = per_step
-        observation = observe(arrays, carry.state, scaling=agent.config.scaling)
+        observation = observe(arrays, carry.state, scaling=scaling)
         q = q_values(agent, embeddings, observation, carry.hidden)
         if forced is None:
             action = _choose(q, draw, temperature, epsilon, arrays.num_vertices)
         else:
             action = forced
-        state, reward = step(arrays, carry.state, action, scaling=agent.config.scaling)
-        after = observe_global(arrays, state, scaling=agent.config.scaling)
-        hidden = remember(agent, embeddings, observation, action, after, carry.hidden)
+        state, reward, seen = step_and_look(arrays, carry.state, action, scaling=scaling)
+        after = observe_global(arrays, state, scaling=scaling)
+        hidden = remember(agent, embeddings, action, jnp.stack(seen), after, carry.hidden)
         extra = None if record is None else record(carry, q, action)
         return Carry(state, hidden), Record(action, reward, state.cut, extra)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-__all__ = ["sample_softmax"]
+__all__ = ["TINY", "invert", "sample_softmax"]
 
-_BLOCK = 16  # padded graphs have a multiple of 16 vertices
-_TINY = 1e-30  # stands for temperature 0: only the maximum keeps weight
+TINY = 1e-30  # stands for temperature 0: only the maximum keeps weight
 
 
 def sample_softmax(draw: jax.Array, q: jax.Array, temperature: jax.Array | float) -> jax.Array:
-    """Draws an index by inverting the cumulated weights on two levels, blocks and vertices.
+    """Draws an index by inverting the cumulated weights on two levels, columns and rows.
+
+    The indices stand in a matrix of about sqrt(N) rows, each contiguous: sums over columns are then
+    sums of whole rows, as a CPU likes them.
 
     Args:
         draw: float32 [], uniform in [0, 1).
@@ -23,15 +25,17 @@ def sample_softmax(draw: jax.Array, q: jax.Array, temperature: jax.Array | float
         int32 [].
     """
     n = q.shape[0]
-    weights = jnp.exp((q - jnp.max(q)) / jnp.maximum(temperature, _TINY))
-    blocks = jnp.pad(weights, (0, -n % _BLOCK)).reshape(-1, _BLOCK)
-    sums = blocks.sum(axis=1)
-    block, rest = _invert(sums, draw * jnp.cumsum(sums)[-1])
-    within, _ = _invert(blocks[block], rest)
-    return (block * _BLOCK + within).astype(jnp.int32)
+    rows = 1 << (max(n.bit_length() - 2, 0) // 2)
+    columns = -(-n // rows)
+    weights = jnp.exp((q - jnp.max(q)) / jnp.maximum(temperature, TINY))
+    matrix = jnp.pad(weights, (0, rows * columns - n)).reshape(rows, columns)
+    sums = matrix.sum(axis=0)
+    column, rest = invert(sums, draw * jnp.cumsum(sums)[-1])
+    row, _ = invert(matrix[:, column], rest)
+    return (row * columns + column).astype(jnp.int32)
 
 
-def _invert(weights: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
+def invert(weights: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The index at which the cumulated weights pass `target`, and what is left of it there.
 
     Sums that run in parallel are rounded each in its own way: they may move, and even fall, where

@@ -25,8 +25,10 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction
 from ecord_jax.graphs.presolve import presolve as reduce
 from ecord_jax.networks.agent import Agent
+from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.swift import SwiftConfig
 from ecord_jax.search.greedy import greedy_labels
+from ecord_jax.search.incremental_host import can_walk, prepare_incremental
 from ecord_jax.search.parts import BestParts
 from ecord_jax.search.prepare import Prepared, in_background, prepare, translate_memory_errors
 from ecord_jax.search.result import Incumbent, Progress, SolveResult, StoppedBy, Watch
@@ -43,6 +45,7 @@ _DEFAULT_SECONDS = 30.0
 _MOST_STEPS = 2**30 - 2**10
 _REPORT_SECONDS = 0.1  # between calls of the callback while the device is prepared
 _MOST_TRAJECTORIES = 2**20
+_REFRESHES = 160  # looks at all vertices in |V| steps
 
 
 def solve(
@@ -55,6 +58,7 @@ def solve(
     temperature: float | Sequence[float] | str = "auto",
     key: jax.Array,
     init: Any = "random",
+    refresh_every: int | str = "auto",
     presolve: bool = True,
     callback: Callable[[Progress], None] | None = None,
 ) -> SolveResult:
@@ -77,6 +81,10 @@ def solve(
             for `swift`, which has learned its own.
         key: of `jax.random.key`; consumed.
         init: "random", "equal" or labels [N] or [B, N], see `ecord_jax.search.starts.start_labels`.
+        refresh_every: steps between two looks at all vertices; in between an agent looks again at
+            those whose observation has changed, and what it remembers is as it was, see
+            `ecord_jax.search.incremental`. 1 is the paper's step. "auto" is |V| / 160 for agents
+            without an RNN, and 1 for others; no matter for `swift`.
         presolve: whether the graph is first made smaller by exact rules, see
             `ecord_jax.graphs.presolve`; labels and cuts are those of the graph as given either way.
         callback: called after each chunk of steps, and before the first about ten times a second.
@@ -105,7 +113,7 @@ def solve(
         starts = start_labels(graph, init, trajectories, rng)
     # Without positive weights nothing is better than to cut nothing.
     first = starts[0] if graph.positive_weight else np.zeros_like(starts[0])
-    make = _maker(policy, temperature, trajectories, last_step, watch, device_key)
+    make = _maker(policy, temperature, refresh_every, trajectories, last_step, watch, device_key)
     run = _Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
     stopped_by = run.search(
         lambda: greedy_labels(graph, first, rng, watch.deadline),
@@ -139,23 +147,33 @@ def solve(
 def _maker(
     policy: Agent,
     temperature: Any,
+    refresh_every: int | str,
     trajectories: int,
     last_step: int,
     watch: Watch,
     key: jax.Array,
 ) -> Callable[[Graph, Agent, np.ndarray, np.ndarray], Prepared]:
     """What makes a search of a graph, an agent, start labels and the best labels so far."""
+    _check_refresh(refresh_every)
+    limits: dict[str, Any] = {
+        "last_step": last_step,
+        "left": lambda: watch.left,
+        "seed": np.asarray(jax.random.key_data(key)).tolist(),
+    }
     if isinstance(policy.config, SwiftConfig):
         if not isinstance(temperature, str) or temperature != "auto":
             raise OptionError(f"temperature={temperature!r}: this agent has learned its own")
-        seed = np.asarray(jax.random.key_data(key)).tolist()
-        return functools.partial(
-            prepare_walks, last_step=last_step, left=lambda: watch.left, seed=seed
-        )
+        return functools.partial(prepare_walks, **limits)
     temperatures = ladder(temperature, trajectories, policy.config)
 
     def make(graph: Graph, agent: Agent, starts: np.ndarray, best: np.ndarray) -> Prepared:
-        return prepare(graph, agent, starts, temperatures, last_step, key)
+        every = _refresh_every(refresh_every, graph.num_vertices, agent.config)
+        # Compiled for the host that step is many times faster than what XLA makes of it there.
+        if every > 1 and can_walk(agent.config) and jax.default_backend() == "cpu":
+            return prepare_incremental(
+                graph, agent, starts, best, temperatures, refresh_every=every, **limits
+            )
+        return prepare(graph, agent, starts, temperatures, last_step, every, key)
 
     return make
 
@@ -289,6 +307,23 @@ def check_options(graph: Graph, trajectories: int, key: jax.Array) -> None:
     is_key = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
     if not is_key or key.shape != ():
         raise OptionError("key must be one key of jax.random.key")
+
+
+def _check_refresh(refresh_every: int | str) -> None:
+    if isinstance(refresh_every, str):
+        if refresh_every != "auto":
+            raise OptionError(f"refresh_every={refresh_every!r} is neither an integer nor 'auto'")
+    else:
+        _check_integer("refresh_every", refresh_every, _MOST_STEPS)
+
+
+def _refresh_every(refresh_every: int | str, size: int, config: Any) -> int:
+    """K for a graph of so many vertices."""
+    if not isinstance(config, EcordConfig):
+        return 1
+    if isinstance(refresh_every, str):
+        return max(size // _REFRESHES, 1) if config.rnn != "gru" else 1
+    return int(refresh_every)
 
 
 def _check_integer(name: str, value: int, most: int) -> None:

@@ -1,4 +1,4 @@
-"""`swift` on the host: walks side by side in threads, and the budget that each is told.
+"""`swift` on the host: what its walks share, and how one begins and goes on.
 
 Shape letters: B walks, N vertices, T flips of a chunk.
 """
@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -18,7 +15,7 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges
-from ecord_jax.search.chunk import Found
+from ecord_jax.search.crew import prepare_crew
 from ecord_jax.search.prepare import Prepared, translate_memory_errors
 from ecord_jax.search.swift_walk import (
     BEST,
@@ -33,20 +30,14 @@ from ecord_jax.search.swift_walk import (
     walk,
 )
 
-__all__ = ["Walk", "num_processors", "prepare_walks", "start_walk", "survey"]
+__all__ = ["SwiftWalk", "prepare_walks", "start_walk", "survey"]
 
 _NEVER = -(1 << 60)
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
-_TRIAL_STEPS = 2048
-_ROUNDS = 32  # of chunks, at least, in which the budget is spent
-_CHUNK_SECONDS = 0.2
-_LEAST_CHUNK, _MOST_CHUNK = 256, 1 << 17
-# Below so many flips a vertex, random labels would not even become what single flips make of them.
-_FEW = 6.0
 
 
 @dataclasses.dataclass
-class Walk:
+class SwiftWalk:
     """One trajectory of `swift` over a graph; `advance` changes it.
 
     Cuts are in the units of `survey`.
@@ -65,6 +56,16 @@ class Walk:
     def step(self) -> int:
         """Flips done."""
         return int(self.state.counts[STEP])
+
+    @property
+    def actions(self) -> np.ndarray:
+        """int32 [T], the vertices that the last `advance` flipped."""
+        return self.state.actions
+
+    @property
+    def cuts(self) -> np.ndarray:
+        """float64 [T + 1], the cut before the first of them and after each."""
+        return self.state.cuts
 
     @property
     def best_step(self) -> int:
@@ -147,7 +148,7 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     )
 
 
-def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) -> Walk:
+def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) -> SwiftWalk:
     """A walk before its first flip.
 
     Args:
@@ -158,110 +159,7 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
     changed = ("rows", "ring", "leaves", "boughs", "shared", "counts")
     state = ground._replace(**{name: getattr(ground, name).copy() for name in changed})
     state.rows[:, SIDE] = 1.0 - 2.0 * labels
-    return Walk(state, rng, labels.astype(np.int8))
-
-
-def num_processors() -> int:
-    """Those that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class _Crew:
-    """Walks that share the processors, and what is left of the time.
-
-    Args:
-        ground: of the graph.
-        starts: int8 [B, N], start labels.
-        fallback: int8 [N], those of all where there is hardly time.
-        last_step: flips of each walk after which the search ends.
-        left: gives the seconds that are left.
-        seed: of the draws.
-    """
-
-    def __init__(
-        self,
-        ground: WalkState,
-        starts: np.ndarray,
-        fallback: np.ndarray,
-        last_step: int,
-        left: Callable[[], float],
-        seed: list[int],
-    ) -> None:
-        self._ground, self._starts, self._seed = ground, starts, seed
-        self._last_step, self._left = last_step, left
-        self._threads = min(num_processors(), len(starts))
-        self._pool = ThreadPoolExecutor(self._threads)
-        self._walks: dict[int, Walk] = {}
-        self._round_began = math.nan
-        turns = -(-len(starts) // self._threads)
-        if math.isinf(left()):
-            # By steps alone the same flips are done whatever the pace is.
-            self._pace, wanted = 0.0, last_step // _ROUNDS
-        else:
-            pace = self._try()
-            self._pace = pace * turns
-            wanted = min(self._budget(0) // _ROUNDS, int(_CHUNK_SECONDS / pace))
-            if self._budget(0) < _FEW * starts.shape[1]:
-                self._starts = np.broadcast_to(fallback, starts.shape)
-        self.num_steps = min(max(wanted, _LEAST_CHUNK), _MOST_CHUNK, last_step)
-
-    def groups(self) -> list[range]:
-        """Numbers of the walks that go on together."""
-        count = len(self._starts)
-        return [
-            range(first, min(first + self._threads, count))
-            for first in range(0, count, self._threads)
-        ]
-
-    def run(self, group: range) -> tuple[range, Found]:
-        """Does the next chunk of some walks side by side."""
-        if group.start == 0:
-            self._time_round()
-        walks = list(self._pool.map(self._walk, group))
-        step = walks[0].step
-        num_steps = min(self.num_steps, self._last_step - step)
-        budget = min(max(self._budget(step), step + num_steps), self._last_step)
-        list(self._pool.map(lambda walk: walk.advance(num_steps, budget), walks))
-        best = max(walks, key=lambda walk: walk.best_cut)
-        return group, Found(
-            labels=best.best_labels,
-            cut=best.best_cut,
-            step=best.best_step,
-            actions=np.stack([walk.state.actions for walk in walks]),
-            cuts=np.stack([walk.state.cuts for walk in walks]),
-            after=np.stack([walk.labels for walk in walks]),
-        )
-
-    def _walk(self, number: int) -> Walk:
-        """A walk, made when it is first wanted: of a large graph each takes its time."""
-        if number not in self._walks:
-            rng = np.random.default_rng([*self._seed, number])
-            self._walks[number] = start_walk(self._ground, self._starts[number], rng)
-        return self._walks[number]
-
-    def _try(self) -> float:
-        """Seconds a flip, by a walk that is thrown away; what comes once a walk is not counted."""
-        walk = start_walk(self._ground, self._starts[0], np.random.default_rng(0))
-        walk.advance(1, _TRIAL_STEPS)  # compiles
-        began = time.monotonic()
-        walk.advance(_TRIAL_STEPS, 2 * _TRIAL_STEPS)
-        return (time.monotonic() - began) / _TRIAL_STEPS
-
-    def _time_round(self) -> None:
-        """Learns from the last round of chunks how long a flip of all walks takes."""
-        now = time.monotonic()
-        if not math.isnan(self._round_began):
-            self._pace = (now - self._round_began) / self.num_steps
-        self._round_began = now
-
-    def _budget(self, step: int) -> int:
-        """Flips that a walk can count on, those done included."""
-        left = self._left()
-        if math.isinf(left):
-            return self._last_step
-        return min(self._last_step, step + int(max(left, 0.0) / self._pace) + 1)
+    return SwiftWalk(state, rng, labels.astype(np.int8))
 
 
 def prepare_walks(
@@ -290,5 +188,12 @@ def prepare_walks(
         EcordError: if there is not enough memory.
     """
     with translate_memory_errors(len(starts)):
-        crew = _Crew(survey(agent, graph), starts, fallback, last_step, left, seed)
-    return Prepared(crew.groups(), crew.run, crew.num_steps)
+        ground = survey(agent, graph)
+        return prepare_crew(
+            lambda _, labels, rng: start_walk(ground, labels, rng),
+            starts,
+            fallback,
+            last_step=last_step,
+            left=left,
+            seed=seed,
+        )

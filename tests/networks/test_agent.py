@@ -191,7 +191,8 @@ def test_gradient_stops_at_the_flipped_vertex(stop):
 
     def remembered(params):
         one = agent.replace(params=params)
-        hidden = remember(one, encode(one, arrays), seen, 3, seen.globals, initial_hidden(one))
+        made, start = encode(one, arrays), initial_hidden(one)
+        hidden = remember(one, made, 3, seen.vertex[3], seen.globals, start)
         return jnp.sum(hidden**2)
 
     slopes = quick_jit(jax.grad(remembered))(agent.params)["params"]

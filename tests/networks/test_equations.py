@@ -166,7 +166,7 @@ def test_networks_are_their_equations(name):
     def network(agent, hidden):
         made = encode(agent, arrays)
         q = q_values(agent, made, seen, hidden)
-        return made.vertex, q, remember(agent, made, seen, 2, next_globals, hidden)
+        return made.vertex, q, remember(agent, made, 2, seen.vertex[2], next_globals, hidden)
 
     vertex, q, after = network(agent, hidden)
     x = embeddings(config, params.get("encoder"), graph)

@@ -119,7 +119,7 @@ def test_a_rollout_is_its_steps(name):
         q = q_values(agent, embeddings, seen, hidden)
         after, reward = step(arrays, state, action, scaling=scaling)
         next_globals = observe_global(arrays, after, scaling=scaling)
-        hidden = remember(agent, embeddings, seen, action, next_globals, hidden)
+        hidden = remember(agent, embeddings, action, seen.vertex[action], next_globals, hidden)
         return q, after, reward, hidden
 
     state, hidden = carry

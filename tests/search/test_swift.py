@@ -18,7 +18,7 @@ from ecord_jax.networks.swift import (
     swift_tables,
     time_edges,
 )
-from ecord_jax.search import swift, swift_walk
+from ecord_jax.search import crew, swift, swift_walk
 from ecord_jax.search.greedy import greedy_labels
 from ecord_jax.search.swift import start_walk, survey
 
@@ -235,13 +235,13 @@ def test_solve_by_steps_is_reproducible():
 @pytest.fixture
 def budgets(monkeypatch):
     """Where each chunk of a walk ends, and the budget that it was told."""
-    seen, real = [], swift.Walk.advance
+    seen, real = [], swift.SwiftWalk.advance
 
     def advance(walk, num_steps, budget):
         seen.append((walk.step + num_steps, budget))
         real(walk, num_steps, budget)
 
-    monkeypatch.setattr(swift.Walk, "advance", advance)
+    monkeypatch.setattr(swift.SwiftWalk, "advance", advance)
     return seen
 
 
@@ -249,8 +249,8 @@ def budgets(monkeypatch):
 def test_steps_alone_decide_whatever_the_pace(monkeypatch, budgets, trajectories):
     graph = random_graph(120, 5, "float")
     one = solve(graph, trajectories=trajectories, num_steps=10_000)
-    monkeypatch.setattr(swift, "_CHUNK_SECONDS", 1e-4)
-    monkeypatch.setattr(swift, "num_processors", lambda: 1)
+    monkeypatch.setattr(crew, "_CHUNK_SECONDS", 1e-4)
+    monkeypatch.setattr(crew, "num_processors", lambda: 1)
     two = solve(graph, trajectories=trajectories, num_steps=10_000)
     assert one.cut == two.cut
     assert (one.labels == two.labels).all()
@@ -267,7 +267,7 @@ def test_budgets_of_a_time_limit_are_never_passed(budgets):
 
 
 def test_little_time_begins_with_good_labels(monkeypatch):
-    monkeypatch.setattr(swift, "_FEW", math.inf)
+    monkeypatch.setattr(crew, "_FEW", math.inf)
     graph, starts = random_graph(200, 6, "unit"), []
     real = swift.start_walk
     monkeypatch.setattr(swift, "start_walk", lambda *args: (starts.append(args[1]), real(*args))[1])
