@@ -101,11 +101,14 @@ def window_loss(
     Returns:
         Loss [] and metrics: mean Q-value and target of the step learned from.
     """
-    last_only, steps = config.loss_steps == "last", config.n_step
+    last_only = config.loss_steps == "last"
     first = window.learned if last_only else 0
-    learned = 1 if last_only else config.bptt + 1
+    learned = 1 if last_only else config.bptt + 1  # steps from `first` on that have a loss
+    judged = learned + config.n_step  # and steps that their returns need
+    seen, reward = _replay(arrays, window, config)
+    alive = window.start.state.step + jnp.arange(config.window + 1) < config.episode_length
 
-    def part(sequence: Any, size: int) -> Any:
+    def part(sequence: Any, size: int = judged) -> Any:
         cut = functools.partial(jax.lax.dynamic_slice_in_dim, start_index=first, slice_size=size)
         return jax.tree.map(cut, sequence)
 
@@ -115,16 +118,12 @@ def window_loss(
         look = functools.partial(q_values, who, embeddings)
         return jax.vmap(look)(part(seen, size), part(hidden, size))
 
-    seen, reward = _replay(arrays, window, config)
-    actions = part(window.actions, learned + steps)
+    actions = part(window.actions)
     q = judge(agent, config.bptt + 1, learned)
     taken = jnp.take_along_axis(q, actions[:learned, None], axis=1)[:, 0]
     terms = functools.partial(munchausen_terms, config=config, num_vertices=arrays.num_vertices)
-    judged = jax.vmap(terms)(judge(target, config.window + 1, learned + steps), actions)
-    alive = window.start.state.step + jnp.arange(config.window + 1) < config.episode_length
-    wanted = returns(
-        part(reward, learned + steps), judged, part(alive, learned + steps), config=config
-    )
+    of_target = jax.vmap(terms)(judge(target, config.window + 1, judged), actions)
+    wanted = returns(part(reward), of_target, part(alive), config=config)
     return _masked_loss(taken, jax.lax.stop_gradient(wanted), window.learned - first, config)
 
 
