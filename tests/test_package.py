@@ -112,6 +112,19 @@ def test_graphs_and_verify_import_without_heavy_libraries():
     }
 
 
+def test_solve_imports_without_what_only_training_and_pictures_need():
+    code = (
+        "import sys, ecord_jax; print('jax' in sys.modules); ecord_jax.solve; print(*sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    before, after = result.stdout.splitlines()
+    assert (before, result.stderr) == ("False", "")
+    loaded = set(after.split())
+    assert "ecord_jax.search.solve" in loaded
+    heavy = {"flashbax", "matplotlib", "networkx", "numba", "optax", "orbax", "pandas"}
+    assert not loaded & heavy
+
+
 def test_example_graph():
     graph = read_graph(SOURCE / "data" / "example.txt.gz")
     assert (graph.num_vertices, graph.num_edges, graph.positive_weight) == (800, 4800, 4800)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from absl import flags
 
 from ecord_jax.cli import common
+from ecord_jax.cli.caches import keep_compiled
 from ecord_jax.cli.output import check_writable, write_whole
 from ecord_jax.errors import OptionError
 
@@ -104,7 +105,7 @@ def main(argv: Sequence[str]) -> int:
     refresh = common.parse_refresh(_REFRESH.value)
     temperature = common.parse_temperature(_TEMPERATURE.value)
     _check_outputs(path)
-    _keep_compiled_loops()
+    keep_compiled()
     before = time.monotonic()
     problem = read_problem(path, _FORMAT.value, zero_based=_ZERO_BASED.value)
     read_seconds = time.monotonic() - before
@@ -274,14 +275,6 @@ def _check_outputs(graph_path: str) -> None:
         check_writable("plot", _PLOT.value, inputs=(graph_path,))
         if _OUT.value is not None and os.path.realpath(_OUT.value) == os.path.realpath(_PLOT.value):
             raise OptionError(f"flag --plot={_PLOT.value}: is the file of --out, too")
-
-
-def _keep_compiled_loops() -> None:
-    """Has numba keep on disk what it compiles, so that it does so only once."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(cache, "ecord_jax", "numba"))
-    with contextlib.suppress(OSError):
-        os.makedirs(folder, exist_ok=True)
 
 
 @contextlib.contextmanager

@@ -5,21 +5,20 @@ Shape letters: K replayed steps (k_BPTT), S steps of return, B windows, N vertic
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 
+from ecord_jax.env import Observation, State, observe, step
 from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.learning.config import TrainConfig
 from ecord_jax.learning.replay import Window
-from ecord_jax.networks.agent import Agent
-from ecord_jax.search.rollout import rollout
+from ecord_jax.networks.agent import Agent, encode, q_values, remember
 
 __all__ = ["Terms", "batch_loss", "munchausen_terms", "returns", "window_loss"]
-
-_UNUSED_KEY = 0  # replayed actions are given: nothing is drawn
 
 
 class Terms(NamedTuple):
@@ -89,6 +88,9 @@ def window_loss(
 ) -> tuple[jax.Array, dict[str, jax.Array]]:
     """The loss of one window: both networks replay it, the target's Q-values give the returns.
 
+    The flips are known, so that the environment is replayed once, for both; only the memories go
+    step by step, and only the states that count are judged, all at once.
+
     Args:
         agent: whose parameters are learned.
         target: no gradient.
@@ -99,34 +101,61 @@ def window_loss(
     Returns:
         Loss [] and metrics: mean Q-value and target of the step learned from.
     """
-
-    def replay(who: Agent, steps: int, record: Any) -> Any:
-        return rollout(
-            who,
-            arrays,
-            window.start,
-            jax.random.key(_UNUSED_KEY),
-            num_steps=steps,
-            actions=window.actions[:steps],
-            record=record,
-        )[1]
-
-    taken = replay(agent, config.bptt + 1, lambda _, q, action: q[action]).extra
-    judged = replay(
-        target,
-        config.window + 1,
-        lambda _, q, action: munchausen_terms(
-            q, action, config=config, num_vertices=arrays.num_vertices
-        ),
-    )
+    last_only = config.loss_steps == "last"
+    first = window.learned if last_only else 0
+    learned = 1 if last_only else config.bptt + 1  # steps from `first` on that have a loss
+    judged = learned + config.n_step  # and steps that their returns need
+    seen, reward = _replay(arrays, window, config)
     alive = window.start.state.step + jnp.arange(config.window + 1) < config.episode_length
-    wanted = returns(judged.reward, judged.extra, alive, config=config)
-    return _masked_loss(taken, jax.lax.stop_gradient(wanted), window.learned, config)
+
+    def part(sequence: Any, size: int = judged) -> Any:
+        cut = functools.partial(jax.lax.dynamic_slice_in_dim, start_index=first, slice_size=size)
+        return jax.tree.map(cut, sequence)
+
+    def judge(who: Agent, length: int, size: int) -> jax.Array:
+        embeddings = encode(who, arrays)
+        hidden = _memories(who, embeddings, seen, window, length)
+        look = functools.partial(q_values, who, embeddings)
+        return jax.vmap(look)(part(seen, size), part(hidden, size))
+
+    actions = part(window.actions)
+    q = judge(agent, config.bptt + 1, learned)
+    taken = jnp.take_along_axis(q, actions[:learned, None], axis=1)[:, 0]
+    terms = functools.partial(munchausen_terms, config=config, num_vertices=arrays.num_vertices)
+    of_target = jax.vmap(terms)(judge(target, config.window + 1, judged), actions)
+    wanted = returns(part(reward), of_target, part(alive), config=config)
+    return _masked_loss(taken, jax.lax.stop_gradient(wanted), window.learned - first, config)
+
+
+def _replay(
+    arrays: GraphArrays, window: Window, config: TrainConfig
+) -> tuple[Observation, jax.Array]:
+    """Observations [W + 1, ..] of the window's states, and rewards [W + 1] of its flips."""
+    scaling = config.network.scaling
+
+    def body(state: State, action: jax.Array) -> tuple[State, Any]:
+        after, reward = step(arrays, state, action, scaling=scaling)
+        return after, (observe(arrays, state, scaling=scaling), reward)
+
+    return jax.lax.scan(body, window.start.state, window.actions)[1]
+
+
+def _memories(
+    who: Agent, embeddings: Any, seen: Observation, window: Window, length: int
+) -> jax.Array:
+    """Hidden states [length, H] before the window's first flips."""
+
+    def body(hidden: jax.Array, per_step: Any) -> tuple[jax.Array, jax.Array]:
+        observation, action, next_globals = per_step
+        return remember(who, embeddings, observation, action, next_globals, hidden), hidden
+
+    steps = jax.tree.map(lambda leaf: leaf[: length - 1], (seen, window.actions))
+    last, before = jax.lax.scan(body, window.start.hidden, (*steps, seen.globals[1:length]))
+    return jnp.concatenate([before, last[None]])
 
 
 def _masked_loss(taken, wanted, learned, config):
-    steps = jnp.arange(taken.shape[0])
-    counts = steps == learned if config.loss_steps == "last" else steps <= learned
+    counts = jnp.arange(taken.shape[0]) <= learned
     pointwise = optax.huber_loss if config.loss == "huber" else optax.squared_error
     loss = jnp.mean(pointwise(taken, wanted), where=counts)
     return loss, {"q": taken[learned], "target": wanted[learned]}

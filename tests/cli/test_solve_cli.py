@@ -35,6 +35,12 @@ BEST = 13
 CONFIG = EcordConfig(rnn="none", embedding=4, layers=1, value_width=4, advantage_width=4)
 KEYS = "kind sense objective cut vertices edges steps trajectories seed agent seconds stopped_by "
 KEYS += "optimal bound presolve"
+# What the program sets in its environment.
+CACHES = ("NUMBA_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "TF_CPP_MIN_LOG_LEVEL")
+CACHES += (
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES",
+)
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +71,9 @@ def call(monkeypatch, capfd, agent, tmp_path):
 
     def call(*arguments, steps=("--num_steps=50",)):
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that it is put back afterwards
-        monkeypatch.delenv("NUMBA_CACHE_DIR")
+        for name in CACHES:
+            monkeypatch.setenv(name, "")  # so that it is put back afterwards
+            monkeypatch.delenv(name)
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name("cache")))
         monkeypatch.setattr(solve, "_START", time.monotonic())
         monkeypatch.setattr(os, "_exit", leave)
@@ -209,11 +216,13 @@ def test_bound(call, tmp_path):
     assert json.loads(out)["optimal"] is False
 
 
-def test_compiled_loops_are_kept(call, graph, tmp_path):
+def test_folders_of_compiled_programs_are_made(call, graph, tmp_path):
     assert call(graph)[0] == 0
-    folder = tmp_path.with_name("cache") / "ecord_jax" / "numba"
-    assert os.environ["NUMBA_CACHE_DIR"] == str(folder)
-    assert os.path.isdir(os.environ["NUMBA_CACHE_DIR"])
+    folder = tmp_path.with_name("cache") / "ecord_jax"
+    assert os.environ["NUMBA_CACHE_DIR"] == str(folder / "numba")
+    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == str(folder / "jax")
+    assert (folder / "numba").is_dir()
+    assert (folder / "jax").is_dir()
 
 
 def test_labels_have_the_cut(call, graph, tmp_path):
