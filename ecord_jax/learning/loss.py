@@ -147,7 +147,8 @@ def _memories(
 
     def body(hidden: jax.Array, per_step: Any) -> tuple[jax.Array, jax.Array]:
         observation, action, next_globals = per_step
-        return remember(who, embeddings, observation, action, next_globals, hidden), hidden
+        features = jnp.stack([feature[action] for feature in observation.features])
+        return remember(who, embeddings, action, features, next_globals, hidden), hidden
 
     steps = jax.tree.map(lambda leaf: leaf[: length - 1], (seen, window.actions))
     last, before = jax.lax.scan(body, window.start.hidden, (*steps, seen.globals[1:length]))

@@ -103,21 +103,21 @@ def incremental_rollout(
         if action is None:
             action = _sample(draw, scores, temperature)
         carry, record = _flip(agent, arrays, embeddings, carry, action)
-        return (
-            carry,
-            _look_again(agent, arrays, embeddings, carry, scores, action, temperature),
-        ), record
+        scores = _look_again(agent, arrays, embeddings, carry, scores, action, temperature)
+        return (carry, scores), record
 
     def one_round(carries, per_round):
-        carry, scores = carries
-        scores = _refresh(agent, arrays, embeddings, carry, scores.recent, temperature)
-        return jax.lax.scan(one_step, (carry, scores), per_round)
+        carry, recent, _ = carries
+        scores = _refresh(agent, arrays, embeddings, carry, recent, temperature)
+        (carry, scores), record = jax.lax.scan(one_step, (carry, scores), per_round)
+        return (carry, scores.recent, scores.q.ravel()[:size]), record
 
-    recent = jnp.full(recent_flips(agent.config.scaling), carry.state.labels.shape[0], jnp.int32)
-    start = _refresh(agent, arrays, embeddings, carry, recent, temperature)
-    (carry, scores), record = jax.lax.scan(one_round, (carry, start), (draws, forced))
+    size = carry.state.labels.shape[0]
+    recent = jnp.full(recent_flips(agent.config.scaling), size, jnp.int32)
+    start = (carry, recent, jnp.zeros(size))
+    (carry, _, scores), record = jax.lax.scan(one_round, start, (draws, forced))
     record = jax.tree.map(lambda x: x.reshape(num_steps, *x.shape[2:]), record)
-    return carry, record, scores.q.ravel()[: carry.state.labels.shape[0]]
+    return carry, record, scores
 
 
 def _flip(

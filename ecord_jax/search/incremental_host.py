@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -203,7 +204,9 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
 def _six_features(t: Factored) -> Factored:
     """The tables with features of weight 0 added, as the loop wants it."""
     more = [(0, _FEATURES - len(t.observed)), (0, 0)]
-    padded = {name: np.pad(getattr(t, name), more) for name in ("observed", "observed_products")}
+    padded: dict[str, Any] = {
+        name: np.pad(getattr(t, name), more) for name in ("observed", "observed_products")
+    }
     return t._replace(**padded)
 
 

@@ -6,16 +6,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.special
 
 import ecord_jax as ej
 from ecord_jax.agents import load_agent
-from ecord_jax.env import observe, reset, step
+from ecord_jax.env import Observation, observe, reset, step
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph, models
 from ecord_jax.graphs.arrays import to_arrays
-from ecord_jax.networks.agent import Agent, factor, initial_hidden, q_values
+from ecord_jax.networks.agent import factor, initial_hidden, q_values
 from ecord_jax.networks.config import EcordConfig
-from ecord_jax.search import incremental
+from ecord_jax.search import incremental, incremental_walk
 from ecord_jax.search.incremental import incremental_rollout
 from ecord_jax.search.incremental_host import can_walk, start_walk, survey
 from ecord_jax.search.rollout import Carry, rollout
@@ -69,42 +70,167 @@ def run(agent, arrays, carry, actions=None, *, num_steps, every, temperature=TEM
     )
 
 
-def stale_scores(agent, arrays, carry, actions, monkeypatch):
-    """What the plain step would score after the actions, had it the vector of the last refresh and,
-    scale-free, each vertex's times as they were when it was last looked at."""
-    config, made = agent.config, factor(agent, arrays)
-    one_step = quick_jit(functools.partial(step, scaling=config.scaling))
-    look = quick_jit(lambda state, hidden: (observe(arrays, state, scaling=config.scaling), hidden))
+def plain_walk(agent, arrays, carry, actions):
+    """The observation after each of some flips, that before the first one first."""
+
+    def body(state, action):
+        after, _ = step(arrays, state, action, scaling=agent.config.scaling)
+        return after, observe(arrays, after, scaling=agent.config.scaling)
+
+    first = observe(arrays, carry.state, scaling=agent.config.scaling)
+    rest = jax.lax.scan(body, carry.state, actions)[1]
+    return jax.tree.map(lambda x, y: jnp.concatenate([x[None], y]), first, rest)
+
+
+def stale(agent, arrays, seen, actions):
+    """The last observation, with the globals of the last refresh and the times that each vertex had
+    when it was last looked at."""
     rows, senders = np.asarray(arrays.row_start), np.asarray(arrays.graph.senders)
-    state, hidden = carry.state, carry.hidden
-    for t, action in enumerate(np.asarray(actions)):
+    actions = np.asarray(actions)
+    many = incremental.recent_flips(agent.config.scaling)
+    for t, action in enumerate(actions):
         if t % K == 0:
-            seen, _ = look(state, hidden)
-            vector, times = seen.globals, np.array(seen.features[2:])
-            memory = (
-                run(agent, arrays, carry, actions[:t], num_steps=t, every=K)[0].hidden
-                if t
-                else hidden
-            )
-        state, _ = one_step(arrays, state, action)
-        seen, _ = look(state, hidden)
+            vector, times = seen.globals[t], np.stack([x[t] for x in seen.features[2:]])
         near = senders[rows[action] : rows[action + 1]]
-        recent = np.asarray(actions)[
-            max(t + 1 - incremental.recent_flips(config.scaling), 0) : t + 1
-        ]
-        touched = np.unique(np.concatenate([[action], near, recent]).astype(int))
-        times[:, touched] = np.array(seen.features[2:])[:, touched]
-    stale = seen.replace(globals=vector, features=(*seen.features[:2], *jnp.asarray(times)))
-    return np.asarray(q_values(agent, made, stale, memory))[:SIZE]
+        touched = np.concatenate([[action], near, actions[max(t + 1 - many, 0) : t + 1]])
+        touched = touched.astype(int)
+        for now, feature in zip(times, seen.features[2:], strict=True):
+            now[touched] = np.asarray(feature[t + 1])[touched]
+    features = [x[-1] for x in seen.features[:2]]
+    return Observation((*features, *jnp.asarray(times)), vector, seen.mask[0])
 
 
 @pytest.mark.parametrize("name", [*CONFIGS, "mixture"])
-def test_scores_are_the_plain_ones_of_what_was_seen(name, monkeypatch):
+def test_scores_are_the_plain_ones_of_what_was_seen(name):
     _, arrays, agent, labels = setting(name)
     carry = start(arrays, agent, labels)
-    steps = 5 * K
-    _, record, scores = run(agent, arrays, carry, num_steps=steps, every=K)
-    expected = stale_scores(agent, arrays, carry, record.action, monkeypatch)
+    _, record, scores = run(agent, arrays, carry, num_steps=T, every=K)
+    seen = quick_jit(plain_walk)(agent, arrays, carry, record.action)
+    hidden = carry.hidden
+    if hidden.size:
+        before = T - K
+        hidden = replay(agent, arrays, carry, record.action[:before], before).hidden
+    late = stale(agent, arrays, seen, record.action)
+    made = quick_jit(factor)(agent, arrays)
+    expected = np.asarray(quick_jit(q_values)(agent, made, late, hidden))[:SIZE]
     assert np.ptp(expected) > 0.05
     np.testing.assert_allclose(scores[:SIZE], expected, atol=1e-4)
     assert (np.asarray(scores[SIZE:]) == -np.inf).all()
+
+
+@functools.partial(quick_jit, static_argnums=4)
+def replay(agent, arrays, carry, actions, num_steps):
+    return rollout(agent, arrays, carry, jax.random.key(0), num_steps=num_steps, actions=actions)[0]
+
+
+@pytest.mark.parametrize("name", HOST)
+def test_the_host_scores_as_the_device_does(name):
+    """After every kind of step: at a refresh, just after one, and just before the next."""
+    graph, arrays, agent, labels = setting(name)
+    carry = start(arrays, agent, labels)
+    walk = start_walk(survey(agent, graph, K), labels, TEMPERATURE, np.random.default_rng(0))
+    walk.advance(T, T)
+    # The last draw was made by scores of before it.
+    _, record, _ = run(agent, arrays, carry, jnp.asarray(walk.actions), num_steps=T, every=K)
+    np.testing.assert_allclose(walk.cuts[1:], record.cut, atol=1e-3)
+    actions = [*walk.actions]
+    for _ in range(2):
+        walk.advance(1, T)
+        actions.append(int(walk.actions[0]))
+    seen = quick_jit(plain_walk)(agent, arrays, carry, jnp.asarray(actions[:-1]))
+    late = stale(agent, arrays, seen, actions[:-1])
+    made = quick_jit(factor)(agent, arrays)
+    expected = np.asarray(quick_jit(q_values)(agent, made, late, carry.hidden))[:SIZE]
+    np.testing.assert_allclose(walk.scores, expected, atol=1e-4)
+
+
+def test_a_refresh_of_every_step_is_the_plain_rollout():
+    _, arrays, agent, labels = setting("free mlp")
+    carry, key = start(arrays, agent, labels), jax.random.key(1)
+    greedy = quick_jit(lambda a, g, c: rollout(a, g, c, key, num_steps=40)[1].action)
+    actions = run(agent, arrays, carry, num_steps=40, every=1, temperature=0.0)[1].action
+    np.testing.assert_array_equal(actions, greedy(agent, arrays, carry))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.02, 0.5, 50.0])
+def test_draws_of_the_host_follow_the_softmax(temperature):
+    """On scores as they stand, by even draws; 150 vertices make a tree of three levels."""
+    graph, _, agent, labels = setting("free")
+    walk = start_walk(survey(agent, graph, K), labels, temperature, np.random.default_rng(2))
+    walk.advance(K + 3, 0)
+    tree = walk.state
+    many = 20_000
+    drawn = [_draw((i + 0.5) / many, tree) for i in range(many)]
+    q = walk.scores.astype(float)
+    expected = scipy.special.softmax(q / max(temperature, 1e-12))
+    np.testing.assert_allclose(np.bincount(drawn, minlength=SIZE) / many, expected, atol=2e-3)
+
+
+def _draw(draw, tree):
+    return incremental_walk._draw(draw, tree.tops, tree.sums, tree.offsets, tree.shared)
+
+
+def test_the_host_walks_on_whatever_the_size():
+    """One vertex, no edges, and more vertices than a level of the tree has."""
+    for size in (1, 2, 17, 300):
+        graph = Graph.from_edges(np.zeros((0, 2), int), [], num_vertices=size)
+        agent = setting("free")[2]
+        walk = start_walk(survey(agent, graph, 3), np.zeros(size), 0.1, np.random.default_rng(0))
+        walk.advance(20, 20)
+        assert walk.step == 20
+        assert walk.best_cut == 0
+
+
+def test_the_best_labels_have_the_best_cut():
+    graph, _, agent, labels = setting("mixture")
+    walk = start_walk(survey(agent, graph, K), labels, 0.01, np.random.default_rng(3))
+    for _ in range(5):
+        walk.advance(200, 0)
+        assert graph.cut(walk.best_labels) == pytest.approx(walk.best_cut, abs=1e-3)
+        assert graph.cut(walk.labels) == pytest.approx(walk.cuts[-1], abs=1e-3)
+    assert walk.best_cut > 1.5 * graph.cut(labels)
+
+
+def test_solve_goes_by_refresh_every():
+    graph, _, agent, _ = setting("mixture")
+    cuts = {}
+    for every in (1, 7, "auto"):
+        result = ej.solve(
+            graph,
+            agent=agent,
+            refresh_every=every,
+            num_steps=400,
+            trajectories=3,
+            presolve=False,
+            key=jax.random.key(0),
+        )
+        assert result.cut == graph.cut(result.labels)
+        assert result.steps == 400
+        cuts[every] = result.cut
+    # Fewer than 160 vertices: "auto" looks at all of them in every step.
+    assert cuts["auto"] == cuts[1]
+    assert min(cuts.values()) > 0.97 * max(cuts.values())
+
+
+def test_solve_takes_late_looks_with_an_rnn():
+    graph, _, agent, _ = setting("paper gru")
+    result = ej.solve(
+        graph, agent=agent, refresh_every=8, num_steps=64, trajectories=2, key=jax.random.key(0)
+    )
+    assert result.cut == graph.cut(result.labels)
+
+
+@pytest.mark.parametrize("every", [0, -1, 1.5, "often", True, None])
+def test_bad_refreshes(every):
+    graph, _, agent, _ = setting("mixture")
+    with pytest.raises(OptionError, match="refresh_every"):
+        ej.solve(graph, agent=agent, refresh_every=every, num_steps=4, key=jax.random.key(0))
+
+
+def test_bad_rollouts():
+    _, arrays, agent, labels = setting("free")
+    carry = start(arrays, agent, labels)
+    with pytest.raises(OptionError, match="must divide"):
+        run(agent, arrays, carry, num_steps=10, every=4)
+    with pytest.raises(OptionError, match="row_block"):
+        run(agent, to_arrays(setting("free")[0]), carry, num_steps=8, every=4)
