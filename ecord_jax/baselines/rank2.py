@@ -19,7 +19,7 @@ Shape letters: B trajectories, N padded vertices, K neighbours of one vertex in 
 from __future__ import annotations
 
 import functools
-import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ from ecord_jax.search.swift import num_processors
 __all__ = ["Descent", "advance", "rank2", "start"]
 
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
-_TOLERANCE = 1e-4  # of what the next step may win, over the value
+_TOLERANCE = 1e-3  # of what the next step may win, over the value
 _MOST_STEPS = 200
 _CHUNK = 32
 _SHORTEST, _LONGEST = 0.1, 10.0  # steps, where a curvature is estimated
@@ -122,7 +122,9 @@ def advance(problem: _Problem, totals: jax.Array, descent: Descent, goal: jax.Ar
         goal: int32 [].
     """
     return jax.lax.while_loop(
-        lambda d: (d.step < goal) & ~d.done.all(), functools.partial(_step, problem, totals), descent
+        lambda d: (d.step < goal) & ~d.done.all(),
+        functools.partial(_step, problem, totals),
+        descent,
     )
 
 
@@ -182,7 +184,7 @@ class _Trajectories:
         self._pool = ThreadPoolExecutor(min(num_processors(), count))
         self.best_labels, self.best_cut = self._labels[0, : graph.num_vertices].copy(), 0.0
 
-    def go_on(self, key: jax.Array, is_over) -> None:
+    def go_on(self, key: jax.Array, is_over: Callable[[], bool]) -> None:
         """One descent of each trajectory, and its cut."""
         fresh = self._waited >= self._patience
         self._own_best[fresh], self._waited[fresh] = -np.inf, 0

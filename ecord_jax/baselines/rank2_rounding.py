@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["RoundingState", "round_angles"]
 
-_LEAST = 1e-9  # of the largest weight: gains below may be rounding errors
+_LEAST = 1e-9  # of about the largest weight: gains below may be rounding errors
 
 
 class RoundingState(NamedTuple):
@@ -30,27 +30,28 @@ class RoundingState(NamedTuple):
 
 
 def round_angles(r: RoundingState) -> None:
-    """Takes the best of all half circles, then flips that pay, until no single or double one does.
+    """Takes the best of all half circles, then flips that pay, until no single or double one does."""
+    _turn(r.starts, r.near, r.weights, r.order, r.sides, r.gains)
+    _weigh(r.starts, r.near, r.weights, r.sides, r.gains)
+    paid = True
+    while paid:
+        _flip_singles(r.starts, r.near, r.weights, r.sides, r.gains)
+        paid = _flip_pairs(r.starts, r.near, r.weights, r.sides, r.gains)
 
-    A half circle that turns loses one vertex, or gains one, after another: each is a flip.
-    """
-    starts, near, weights, sides, gains = r.starts, r.near, r.weights, r.sides, r.gains
+
+def _turn(starts: Any, near: Any, weights: Any, order: Any, sides: Any, gains: Any) -> None:
+    """Finds the best half circle: one that turns loses or gains one vertex after another."""
     _weigh(starts, near, weights, sides, gains)
     total = best = 0.0
     best_turn = 0
-    for turn in range(len(r.order)):
-        total += gains[r.order[turn]]
-        _flip(r.order[turn], starts, near, weights, sides, gains)
+    for turn in range(len(order)):
+        total += gains[order[turn]]
+        _flip(order[turn], starts, near, weights, sides, gains)
         if total > best + _LEAST:
             best, best_turn = total, turn + 1
-    # Here all vertices are flipped, which is the same cut as at the start.
+    # Now that all are flipped the cut is that of the start.
     for turn in range(best_turn):
-        sides[r.order[turn]] = -sides[r.order[turn]]
-    _weigh(starts, near, weights, sides, gains)
-    while True:
-        _flip_singles(starts, near, weights, sides, gains)
-        if not _flip_pairs(starts, near, weights, sides, gains):
-            break
+        sides[order[turn]] = -sides[order[turn]]
 
 
 def _weigh(starts: Any, near: Any, weights: Any, sides: Any, gains: Any) -> None:
@@ -70,12 +71,12 @@ def _flip(vertex: int, starts: Any, near: Any, weights: Any, sides: Any, gains: 
 
 def _flip_singles(starts: Any, near: Any, weights: Any, sides: Any, gains: Any) -> None:
     """Goes over the vertices until no flip pays."""
-    last, i = 0, 0
-    while last < len(sides):
-        last += 1
+    since, i = 0, 0
+    while since < len(sides):
+        since += 1
         if gains[i] > _LEAST:
             _flip(i, starts, near, weights, sides, gains)
-            last = 0
+            since = 0
         i = (i + 1) % len(sides)
 
 

@@ -23,7 +23,6 @@ from ecord_jax.search.sampling import sample_softmax
 __all__ = ["DeviceCrew", "Trajectory", "start_trajectories", "tabu_chunk"]
 
 
-
 class Trajectory(NamedTuple):
     """One trajectory between two chunks.
 

@@ -34,7 +34,7 @@ def as_units(weights: np.ndarray) -> np.ndarray | None:
     """Weights over the largest number that all of them are multiples of, exactly.
 
     Args:
-        weights: [E], int64 or float64.
+        weights: [E], int64 (those beyond 2^53 are rounded to float64) or float64.
 
     Returns:
         int64 [E]; None where there is an integer of 2^30 or more among them.
@@ -44,7 +44,8 @@ def as_units(weights: np.ndarray) -> np.ndarray | None:
     integers = np.ldexp(mantissas, 53).astype(np.int64)
     # What is left of a mantissa without its zeros at the end is odd.
     lowest = exponents - 53 + np.log2((integers & -integers).astype(np.float64)).astype(np.int64)
-    scaled = np.ldexp(weights.astype(np.float64), -int(lowest.min(initial=0)))
+    with np.errstate(over="ignore"):
+        scaled = np.ldexp(weights.astype(np.float64), -int(lowest.min(initial=0)))
     unit = np.gcd.reduce(scaled.astype(np.int64)) if abs(scaled).max(initial=0) < 2**53 else 1
     scaled = scaled / max(unit, 1)
     return scaled.astype(np.int64) if abs(scaled).max(initial=0) < _LARGEST else None

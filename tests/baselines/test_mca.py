@@ -1,0 +1,105 @@
+"""Tests of the heuristics without learning against plain Python, and of their tuning."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ecord_jax.baselines.mca import _POLICY, _chunk, _climb, mca, mca_soft, tune_temperature
+from ecord_jax.errors import OptionError
+from ecord_jax.graphs import Graph
+from ecord_jax.graphs.arrays import to_arrays
+from ecord_jax.graphs.exact import largest_cut
+from ecord_jax.graphs.models import erdos_renyi
+from ecord_jax.search.chunk import start_search
+
+KEY = jax.random.key(0)
+GRAPH = erdos_renyi(40, 0.15, seed=1, weights="signed")
+
+
+def climb(graph, labels):
+    """Greedy flips until none pays."""
+    matrix, sides = graph.adjacency().toarray(), 1.0 - 2.0 * labels
+    while (gains := sides * (matrix @ sides)).max() > 0:
+        sides[gains.argmax()] *= -1
+    return (sides < 0).astype(np.int8)
+
+
+def test_it_climbs_as_plain_greed_does():
+    graph = erdos_renyi(48, 0.2, seed=2, weights="gaussian")  # no two gains are equal
+    arrays = to_arrays(graph)
+    starts = np.random.default_rng(0).integers(0, 2, (6, 48), np.int8)
+    search = start_search(_POLICY, starts, np.zeros(6), jax.random.key(9))
+    labels, climbs, ends = starts, np.ones(6, bool), []
+    while climbs.any():  # chunks of 4 flips
+        search, found = _chunk(_POLICY, arrays, (), search, jnp.int32(96), num_steps=4)
+        best, labels, climbs = _climb(labels, found, climbs)
+        ends.append(graph.cut(best))
+    tops = [graph.cut(climb(graph, start)) for start in starts]
+    assert max(ends) == max(tops)
+    assert ends[-1] in tops
+
+
+def test_mca_ends_where_no_flip_pays():
+    for seed in range(3):
+        result = mca(GRAPH, key=jax.random.key(seed), trajectories=1)
+        sides = 1 - 2 * result.labels
+        assert (sides * (GRAPH.adjacency() @ sides)).max() <= 0
+        assert result.cut == GRAPH.cut(result.labels)
+        assert (result.steps, result.stopped_by) == (80, "num_steps")
+
+
+def test_mca_first_flip_by_hand():
+    # From any labels of this path its largest gain is known: the first flip cuts the heavy edge.
+    graph = Graph.from_edges([(0, 1), (1, 2)], [1, 5])
+    for seed in range(4):
+        result = mca(graph, key=jax.random.key(seed), trajectories=1, num_steps=1)
+        assert result.cut in (5, 6)
+
+
+def test_episodes_follow_one_another():
+    one = mca(GRAPH, key=KEY, trajectories=2)
+    many = mca(GRAPH, key=KEY, trajectories=2, num_steps=80 * 25)
+    assert many.steps == 2000
+    assert many.cut >= one.cut
+    assert max(p.step for p in many.curve[:-1]) > 80
+    assert mca(GRAPH, key=KEY, trajectories=2, num_steps=100).steps == 100
+
+
+def test_soft_flips_find_the_largest_cut():
+    result = mca_soft(GRAPH, key=KEY, temperature=0.01, num_steps=2000)
+    assert result.cut == largest_cut(GRAPH) == GRAPH.cut(result.labels)
+    again = mca_soft(GRAPH, key=KEY, temperature=0.01, num_steps=2000)
+    np.testing.assert_array_equal(result.labels, again.labels)
+
+
+def test_heat_is_worse():
+    graph = erdos_renyi(200, 0.1, seed=3, weights="signed")
+    cuts = [mca_soft(graph, key=KEY, temperature=t).cut for t in (0.003, 3.0)]
+    assert cuts[0] > 2 * cuts[1]
+    assert mca_soft(graph, key=KEY, temperature=0.0).cut >= mca(graph, key=KEY).cut
+
+
+def test_a_time_limit_is_kept():
+    mca(GRAPH, key=KEY)
+    result = mca(GRAPH, key=KEY, time_limit=0.5)
+    assert result.stopped_by == "time_limit"
+    assert 0.5 <= result.seconds["total"] < 2.5
+
+
+def test_temperature_is_tuned():
+    graphs = [erdos_renyi(40, 0.2, seed=seed, weights="signed") for seed in range(2)]
+    tuned = tune_temperature(graphs, key=KEY, grid=(3.0, 0.01, 0.1), trajectories=4)
+    assert tuned.temperature == 0.01
+    assert tuned.ratios[1] > tuned.ratios[2] > tuned.ratios[0]
+    assert tuned.ratios[1] == pytest.approx(1)
+    with pytest.raises(OptionError, match="at least one graph"):
+        tune_temperature([], key=KEY)
+
+
+def test_bad_options():
+    with pytest.raises(OptionError, match="temperature=-1"):
+        mca_soft(GRAPH, key=KEY, temperature=-1)
+    with pytest.raises(OptionError, match="graph is a int"):
+        mca(3, key=KEY)
+    assert mca(Graph.from_edges([], num_vertices=2), key=KEY).stopped_by == "optimal"
