@@ -40,7 +40,7 @@ from ecord_jax.search.swift import num_processors
 __all__ = ["Descent", "advance", "rank2", "start"]
 
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
-_TOLERANCE = 1e-3  # of what the next step may win, over the value
+_TOLERANCE = 3e-4  # of what the next step may win, over the value
 _MOST_STEPS = 200
 _CHUNK = 32
 _SHORTEST, _LONGEST = 0.1, 10.0  # steps, where a curvature is estimated
@@ -74,8 +74,6 @@ class Descent(NamedTuple):
 
 def _evaluate(problem: _Problem, x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Values [B] and gradients [N, B]."""
-    # Without the barrier XLA computes each point anew for each neighbour that looks at it.
-    x, y = jax.lax.optimization_barrier((x, y))
 
     def fields(z: jax.Array) -> jax.Array:
         blocks = sum(
@@ -90,7 +88,6 @@ def _evaluate(problem: _Problem, x: jax.Array, y: jax.Array) -> tuple[jax.Array,
     return (x * across + y * up).sum(axis=0) / 2, x * up - y * across
 
 
-@jax.jit
 def start(
     problem: _Problem, labels: jax.Array, fresh: jax.Array, key: jax.Array, spread: jax.Array
 ) -> Descent:
@@ -103,9 +100,22 @@ def start(
         key: consumed.
         spread: float32 [], most of how far angles are moved from a cut, over pi.
     """
+    # Two programs: as one, XLA would compute each cosine anew for each neighbour that looks at it.
+    return _begin(problem, *_place(labels, fresh, key, spread))
+
+
+@jax.jit
+def _place(
+    labels: jax.Array, fresh: jax.Array, key: jax.Array, spread: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Points [N, B] on the circle."""
     draws = jax.random.uniform(key, labels.shape, minval=-1.0, maxval=1.0)
     angles = jnp.pi * jnp.where(fresh[:, None], draws, labels + spread * draws).T
-    x, y = jnp.cos(angles), jnp.sin(angles)
+    return jnp.cos(angles), jnp.sin(angles)
+
+
+@jax.jit
+def _begin(problem: _Problem, x: jax.Array, y: jax.Array) -> Descent:
     value, gradient = _evaluate(problem, x, y)
     ones = jnp.ones_like(value)
     return Descent(x, y, gradient, value, value, ones, ones, ones < 0, jnp.int32(0))

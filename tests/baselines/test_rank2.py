@@ -61,7 +61,9 @@ def test_first_step_by_hand():
     descent = start(state._problem, state._labels, jnp.array([False]), KEY, jnp.float32(1e-9))
     turned = descent.x.at[1].set(np.cos(a)), descent.y.at[1].set(np.sin(a))
     value, gradient = _evaluate(state._problem, *turned)
-    descent = descent._replace(x=turned[0], y=turned[1], value=value, gradient=gradient, mean=value + 0)
+    descent = descent._replace(
+        x=turned[0], y=turned[1], value=value, gradient=gradient, mean=value + 0
+    )
     after = advance(state._problem, state._totals, descent, jnp.int32(1))
     turn = 2 * np.arctan(np.sin(a) / 2)
     angles = np.arctan2(after.y[:2, 0], after.x[:2, 0])

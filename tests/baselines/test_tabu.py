@@ -31,7 +31,9 @@ QUEUED = {"unit", "signed", "halves"}  # those that have buckets
 def random_graph(kind, size=SIZE, degree=5, seed=0):
     """A random graph with a hub, which is joined to half of the others, and a lone vertex."""
     rng = np.random.default_rng(seed)
-    pairs = {tuple(sorted(rng.choice(size - 1, 2, replace=False))) for _ in range(size * degree // 2)}
+    pairs = {
+        tuple(sorted(rng.choice(size - 1, 2, replace=False))) for _ in range(size * degree // 2)
+    }
     pairs |= {(0, int(v)) for v in range(1, size - 1, 2)}
     weights = WEIGHTS[kind](rng, len(pairs))
     return Graph.from_edges(sorted(pairs), weights, num_vertices=size)
