@@ -26,6 +26,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from ecord_jax.baselines.rank2_rounding import RoundingState, round_angles
 from ecord_jax.baselines.run import Run
@@ -89,7 +90,7 @@ def _evaluate(problem: _Problem, x: jax.Array, y: jax.Array) -> tuple[jax.Array,
 
 
 def start(
-    problem: _Problem, labels: jax.Array, fresh: jax.Array, key: jax.Array, spread: jax.Array
+    problem: _Problem, labels: ArrayLike, fresh: ArrayLike, key: jax.Array, spread: ArrayLike
 ) -> Descent:
     """Descents before their first steps.
 

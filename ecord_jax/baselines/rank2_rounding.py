@@ -30,7 +30,7 @@ class RoundingState(NamedTuple):
 
 
 def round_angles(r: RoundingState) -> None:
-    """Takes the best of all half circles, then flips that pay, until no single or double one does."""
+    """Takes the best of all half circles, then single and double flips until none of them pays."""
     _turn(r.starts, r.near, r.weights, r.order, r.sides, r.gains)
     _weigh(r.starts, r.near, r.weights, r.sides, r.gains)
     paid = True
