@@ -5,43 +5,51 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ecord_jax.baselines.mca import _POLICY, _chunk, _climb, mca, mca_soft, tune_temperature
+from ecord_jax.baselines.mca import _climb, mca, mca_soft, tune_temperature
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.graphs.models import erdos_renyi
-from ecord_jax.search.chunk import start_search
 
 KEY = jax.random.key(0)
 PAIR = {"trajectories": 2}
 GRAPH = erdos_renyi(40, 0.15, seed=1, weights="signed")
 
 
-def climb(graph, labels):
-    """Greedy flips until none pays."""
-    matrix, sides = graph.adjacency().toarray(), 1.0 - 2.0 * labels
-    while (gains := sides * (matrix @ sides)).max() > 0:
-        sides[gains.argmax()] *= -1
+def climb(graph, labels, flips):
+    """The first of the largest peeks, until that is negative."""
+    matrix, sides = graph.adjacency().toarray(), 1 - 2 * labels.astype(int)
+    for _ in range(flips):
+        peeks = sides * (matrix @ sides)
+        if peeks.max() < 0:
+            break
+        sides[peeks.argmax()] *= -1
     return (sides < 0).astype(np.int8)
 
 
 def test_it_climbs_as_plain_greed_does():
-    graph = erdos_renyi(48, 0.2, seed=2, weights="gaussian")  # no two gains are equal
-    arrays = to_arrays(graph)
-    starts = np.random.default_rng(0).integers(0, 2, (6, 48), np.int8)
-    search = start_search(_POLICY, starts, np.zeros(6), jax.random.key(9))
-    labels, climbs, ends = starts, np.ones(6, bool), []
-    while climbs.any():  # chunks of 4 flips
-        search, found = _chunk(_POLICY, arrays, (), search, jnp.int32(96), num_steps=4)
-        best, labels, climbs = _climb(labels, found, climbs)
-        ends.append(graph.cut(best))
-    tops = [graph.cut(climb(graph, start)) for start in starts]
-    assert max(ends) == max(tops)
-    assert ends[-1] in tops
+    arrays = to_arrays(GRAPH)
+    starts = np.zeros((6, arrays.vertex_mask.shape[0]), np.int8)
+    starts[:, :40] = np.random.default_rng(0).integers(0, 2, (6, 40))
+    labels, done = starts, 0
+    for flips in (8, 8, 3):  # each chunk goes on where the last one ended
+        labels, top, over = _climb(arrays, labels, jnp.int32(flips), num_steps=8)
+        done += flips
+        expected = [climb(GRAPH, start[:40], done) for start in starts]
+        np.testing.assert_array_equal(np.asarray(labels)[:, :40], expected)
+        assert GRAPH.cut(expected[int(top)]) == max(map(GRAPH.cut, expected))
 
 
-def test_mca_ends_where_no_flip_pays():
+def test_it_ends_where_all_peeks_are_negative():
+    star = to_arrays(Graph.from_edges([(0, 1), (0, 2), (0, 3)]))
+    labels = np.zeros((1, star.vertex_mask.shape[0]), np.int8)
+    labels, _, over = _climb(star, labels, jnp.int32(1), num_steps=8)
+    assert labels[0, :4].tolist() == [1, 0, 0, 0]
+    assert bool(over)
+
+
+def test_mca_never_leaves_a_flip_that_pays():
     for seed in range(3):
         result = mca(GRAPH, key=jax.random.key(seed), **PAIR)
         sides = 1 - 2 * result.labels
