@@ -12,7 +12,6 @@ Shape letters: B trajectories, N vertices, T flips.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Literal, Protocol, get_args
 
@@ -20,59 +19,17 @@ import jax
 import numpy as np
 
 from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.tabu_device import DeviceCrew
+from ecord_jax.baselines.tabu_host import HostCrew
+from ecord_jax.baselines.tenure import SHRINKING, Tenure
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.search.result import SolveResult
 
-__all__ = ["FIXED", "SHRINKING", "Backend", "Crew", "Tenure", "tabu"]
+__all__ = ["Backend", "Crew", "tabu"]
 
 Backend = Literal["auto", "numba", "jax"]
 
-
-@dataclasses.dataclass(frozen=True)
-class Tenure:
-    """For how many flips a vertex is barred: any number of a range, with equal chance.
-
-    The range moves from `first` to `last` as the budget is used up, by equal factors in equal
-    times.
-
-    Attributes:
-        first: (least, most) at the first flip, over the number of vertices.
-        last: the same at the end of the budget.
-
-    Raises:
-        OptionError: for a range that is empty or not between 0 and 1.
-    """
-
-    first: tuple[float, float]
-    last: tuple[float, float]
-
-    def __post_init__(self) -> None:
-        for low, high in (self.first, self.last):
-            if not 0 < low <= high <= 1:
-                raise OptionError(f"tenures from {low:g} to {high:g} must be 0 < from <= to <= 1")
-
-    def draw(self, used: np.ndarray, uniforms: np.ndarray, num_vertices: int) -> np.ndarray:
-        """Draws tenures.
-
-        Args:
-            used: [T], parts of the budget, 0 to 1.
-            uniforms: [T], uniform numbers below 1.
-            num_vertices: N.
-
-        Returns:
-            int32 [T], at least 1 and below N (0 where N is 1), so that some vertex is free always.
-        """
-        low, high = (
-            num_vertices * start * np.exp(math.log(end / start) * used)
-            for start, end in zip(self.first, self.last, strict=True)
-        )
-        tenures = np.maximum(low + uniforms * (high - low + 1), 1)
-        return np.minimum(tenures, num_vertices - 1).astype(np.int32)
-
-
-FIXED = Tenure((0.05, 0.1), (0.05, 0.1))
-SHRINKING = Tenure((0.2, 0.4), (0.005, 0.01))
 
 # Of a search that the clock ends: in how many rounds, and of how many seconds, it looks at it.
 _ROUNDS, _ROUND_SECONDS = 16, 0.25
@@ -118,8 +75,8 @@ def tabu(
         time_limit: seconds; see `ecord_jax.solve`.
         num_steps: flips of each trajectory. Without a time limit the same key and number give the
             same labels.
-        tenure: `FIXED`, `SHRINKING` or another; where there is a time limit it is by the clock that
-            the budget is used up.
+        tenure: one of `ecord_jax.baselines.tenure`; where there is a time limit it is by the clock
+            that the budget is used up.
         backend: "numba", walks in threads on the host; "jax", all trajectories at once on JAX's
             default device; "auto", whichever is faster there.
 
@@ -141,32 +98,38 @@ def tabu(
     if run.over:
         return run.result(run.over)
     labels = run.rng.integers(0, 2, (trajectories, graph.num_vertices), np.int8)
-    crew: Crew
-    if backend == "numba":
-        from ecord_jax.baselines.tabu_host import HostCrew
-
-        crew = HostCrew(graph, labels, tenure, run.rng)
-    else:
-        from ecord_jax.baselines.tabu_device import DeviceCrew
-
-        crew = DeviceCrew(graph, labels, tenure, run.rng)
-    return _search(run, crew)
+    make = HostCrew if backend == "numba" else DeviceCrew
+    return _search(run, make(graph, labels, tenure, run.rng))
 
 
 def _search(run: Run, crew: Crew) -> SolveResult:
     """Lets the trajectories flip until something ends the run."""
     crew.prepare()
-    timed, pace = math.isfinite(run.watch.left), None
+    pace = None
     while (stopped_by := run.over) is None:
-        left, num_steps = run.last_step - run.steps, crew.most
-        if timed and pace is None:
-            num_steps = crew.least  # which count as the beginning of a long budget
-        elif pace is not None and timed:
-            left = min(left, int(run.watch.left / pace) + 1)
-            num_steps = int(min(_ROUND_SECONDS / pace, left / _ROUNDS, crew.most))
-        num_steps = min(max(num_steps, crew.least), left)
+        num_steps, left = _plan(crew, run.last_step - run.steps, run.watch.left, pace)
         began = run.watch.elapsed
         run.offer(crew.advance(num_steps, run.steps + left))
         run.steps += num_steps
         pace = (run.watch.elapsed - began) / num_steps
     return run.result(stopped_by)
+
+
+def _plan(crew: Crew, left: int, seconds: float, pace: float | None) -> tuple[int, int]:
+    """Flips of the next round, and how many are left with them.
+
+    Args:
+        crew: who does them.
+        left: by number.
+        seconds: that are left; infinite where only flips are counted, so that the same seed gives
+            the same rounds.
+        pace: seconds a flip of all trajectories; None before the first round, which counts as the
+            beginning of a long budget.
+    """
+    if math.isinf(seconds):
+        return min(crew.most, left), left
+    if pace is None:
+        return min(crew.least, left), left
+    left = min(left, int(max(seconds, 0.0) / pace) + 1)
+    wanted = int(min(_ROUND_SECONDS / pace, left / _ROUNDS, crew.most))
+    return min(max(wanted, crew.least), left), left

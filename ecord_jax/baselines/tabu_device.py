@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ecord_jax.baselines.tabu import Tenure
+from ecord_jax.baselines.tenure import Tenure
 from ecord_jax.env import reset, step
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
@@ -109,7 +109,7 @@ def _go_on(
 
 
 class DeviceCrew:
-    """All trajectories on JAX's default device; see `Crew`.
+    """All trajectories on JAX's default device; see `ecord_jax.baselines.tabu.Crew`.
 
     Args:
         graph: the graph.

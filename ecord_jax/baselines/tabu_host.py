@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ecord_jax.baselines.tabu import Tenure
 from ecord_jax.baselines.tabu_walk import (
     BEST,
     BEST_TURN,
@@ -18,6 +17,7 @@ from ecord_jax.baselines.tabu_walk import (
     walk_blocks,
     walk_buckets,
 )
+from ecord_jax.baselines.tenure import Tenure
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.search.swift import num_processors
@@ -203,7 +203,7 @@ def _chunk(
 
 
 class HostCrew:
-    """Walks that share the processors; see `Crew`.
+    """Walks that share the processors; see `ecord_jax.baselines.tabu.Crew`.
 
     Args:
         graph: the graph.

@@ -7,11 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ecord_jax.baselines import tabu_device
-from ecord_jax.baselines.tabu import FIXED, SHRINKING, Tenure, tabu
+from ecord_jax.baselines import tabu as tabu_module
+from ecord_jax.baselines.tabu import tabu
 from ecord_jax.baselines.tabu_device import start_trajectories, tabu_chunk
 from ecord_jax.baselines.tabu_host import HostCrew, Walk, as_units, survey
 from ecord_jax.baselines.tabu_walk import BEST, BEST_TURN, TOTAL
+from ecord_jax.baselines.tenure import FIXED, SHRINKING, Tenure
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
@@ -247,9 +248,12 @@ def test_bad_options():
 
 
 def test_auto_takes_the_device_where_there_is_an_accelerator(monkeypatch):
-    made = []
-    monkeypatch.setattr(tabu_device, "DeviceCrew", lambda *args: made.append(args))
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    graph, key = random_graph("unit"), jax.random.key(0)
+    calls = []
+    monkeypatch.setattr(tabu_module, "HostCrew", lambda *args: calls.append(args))
     with pytest.raises(AttributeError):
-        tabu(random_graph("unit"), key=jax.random.key(0), num_steps=1)
-    assert made
+        tabu(graph, key=key, num_steps=20)
+    assert len(calls) == 1
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert tabu(graph, key=key, num_steps=20).steps == 20
+    assert len(calls) == 1
