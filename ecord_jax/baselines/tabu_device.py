@@ -52,7 +52,7 @@ def start_trajectories(arrays: GraphArrays, labels: np.ndarray) -> Trajectory:
         labels=padded,
         free=jnp.zeros(padded.shape, jnp.int32),
         best_labels=padded,
-        best_cut=jnp.full(len(labels), -jnp.inf),
+        best_cut=jnp.full(len(labels), -jnp.inf, jnp.float32),
     )
 
 

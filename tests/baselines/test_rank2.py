@@ -167,6 +167,13 @@ def test_a_time_limit_is_kept():
     assert 0.5 <= time.monotonic() - began < 2.5
 
 
+def test_descents_are_compiled_once():
+    rank2(erdos_renyi(200, 0.05, seed=0), key=KEY, num_steps=1)
+    compiled = advance._cache_size()
+    rank2(erdos_renyi(199, 0.05, seed=0), key=KEY, num_steps=12)
+    assert advance._cache_size() == compiled
+
+
 def test_bad_options():
     graph = Graph.from_edges([(0, 1)])
     with pytest.raises(OptionError, match="spread=0 must be"):

@@ -228,6 +228,15 @@ def test_a_time_limit_is_kept(backend):
     assert result.stopped_by == "time_limit"
 
 
+def test_chunks_are_compiled_once():
+    graph, options = random_graph("unit"), {"key": jax.random.key(0), "backend": "jax"}
+    tabu(graph, num_steps=1, **options)
+    compiled = tabu_chunk._cache_size()
+    tabu(graph, num_steps=2000, **options)
+    tabu(random_graph("unit", seed=1), num_steps=2000, **options)
+    assert tabu_chunk._cache_size() == compiled
+
+
 def test_graphs_without_a_choice():
     none = Graph.from_edges([], num_vertices=3)
     assert tabu(none, key=jax.random.key(0)).stopped_by == "optimal"
