@@ -34,9 +34,9 @@ from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import bucket
 from ecord_jax.graphs.compiled import run_loop
+from ecord_jax.search.crew import num_processors
 from ecord_jax.search.result import SolveResult
 from ecord_jax.search.sdp import _Problem, _to_blocks, scaled_adjacency
-from ecord_jax.search.swift import num_processors
 
 __all__ = ["Descent", "advance", "rank2", "start"]
 

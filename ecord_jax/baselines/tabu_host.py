@@ -20,7 +20,7 @@ from ecord_jax.baselines.tabu_walk import (
 from ecord_jax.baselines.tenure import Tenure
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
-from ecord_jax.search.swift import num_processors
+from ecord_jax.search.crew import num_processors
 
 __all__ = ["Ground", "HostCrew", "Walk", "as_units", "survey"]
 

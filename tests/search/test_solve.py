@@ -175,8 +175,8 @@ def test_a_longer_search_goes_on_from_a_shorter_one(short_chunks):
 def test_one_compile_for_a_whole_solve(monkeypatch, short_chunks):
     chex.clear_trace_counter()
     monkeypatch.setattr(prepare, "search_chunk", chex.assert_max_traces(search_chunk, n=1))
-    encode = chex.assert_max_traces(prepare.encode, n=1)
-    monkeypatch.setattr(prepare, "encode", encode)
+    encode = chex.assert_max_traces(prepare.factor, n=1)
+    monkeypatch.setattr(prepare, "factor", encode)
     reports = []
     solve(num_steps=333, presolve=False, callback=lambda progress: reports.append(progress.step))
     assert len(set(reports)) == 22
@@ -312,7 +312,7 @@ def test_other_errors_are_not_hidden(monkeypatch, short_chunks):
 
     with pytest.raises(ZeroDivisionError):
         solve(callback=fail)
-    monkeypatch.setattr(prepare, "encode", fail)
+    monkeypatch.setattr(prepare, "factor", fail)
     with pytest.raises(ZeroDivisionError):
         solve()
 
