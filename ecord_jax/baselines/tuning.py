@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -64,11 +64,8 @@ def search_parameters(
     candidates = [*first, *drawn]
     cuts = np.array(
         [
-            [
-                final_cuts(graph, make(values), key, trajectories, num_steps(graph))
-                for values in candidates
-            ]
-            for graph in graphs
+            final_cuts(graph, [make(values) for values in candidates], key, trajectories, steps)
+            for graph, steps in zip(graphs, map(num_steps, graphs), strict=True)
         ]
     )  # [G, T, B]
     ratios = cuts / cuts.max(axis=(1, 2), keepdims=True)
@@ -91,12 +88,18 @@ def draw_parameters(
 
 
 def final_cuts(
-    graph: Graph, annealing: Annealing, key: jax.Array, trajectories: int, num_steps: int
+    graph: Graph,
+    annealings: Sequence[Annealing],
+    key: jax.Array,
+    trajectories: int,
+    num_steps: int,
 ) -> np.ndarray:
-    """Cuts float64 [B] at the end of one run of `num_steps`."""
-    blocks: Any = couplings(graph)
-    state = annealing.start(padded_vertices(graph.num_vertices), trajectories, key)
-    state = annealing.advance(blocks, state, num_steps, num_steps)
-    signs = np.asarray(annealing.signs(blocks, state))
-    u, v = graph.edges.T
-    return graph.weights.astype(np.float64) @ (signs[u] != signs[v])
+    """Cuts float64 [T, B] at the end of one run of `num_steps` for each of T ways to anneal."""
+    blocks, (u, v) = couplings(graph), graph.edges.T
+    cuts = []
+    for annealing in annealings:
+        state = annealing.start(padded_vertices(graph.num_vertices), trajectories, key)
+        state = annealing.advance(blocks, state, num_steps, num_steps)
+        signs = np.asarray(annealing.signs(blocks, state))
+        cuts.append(graph.weights.astype(np.float64) @ (signs[u] != signs[v]))
+    return np.array(cuts)

@@ -29,8 +29,8 @@ def test_draws_are_within_their_ranges_and_logarithmic_where_positive():
 
 def test_cuts_are_those_of_the_signs():
     graph = models.erdos_renyi(20, 0.4, seed=0, weights="signed")
-    cuts = final_cuts(graph, make({}), KEY, 7, 30)
-    assert cuts.shape == (7,)
+    cuts = final_cuts(graph, [make({}), make({"rate": 0.3})], KEY, 7, 30)
+    assert cuts.shape == (2, 7)
     # Random signs would have half the weight, and their standard deviation is about 5.
     assert cuts.mean() > graph.weights.sum() / 2 + 5
     assert cuts.max() <= largest_cut(graph)
