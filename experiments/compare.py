@@ -140,6 +140,7 @@ def _row(case: Case, key: Key, timed: TimedRun) -> Row:
         paper_reference=None if reference is None else reference.paper_value,
         seconds=round(timed.seconds, 6),
         compile_seconds=round(timed.compile_seconds, 6),
+        best_seconds=round(next(p.seconds for p in timed.curve if p.cut >= cut), 6),
         steps=timed.result.steps,
         stopped_by=timed.result.stopped_by,
         labels_sha256=hashlib.sha256(labels.tobytes()).hexdigest(),

@@ -6,7 +6,7 @@
 The graphs are generated here, of the distributions of `experiments/make_data.py`, but others than
 its sets: ER and BA with weights of -1 and 1, and those named after the GSet with weights of 1. Runs
 have the length that `experiments/compare.py` has by default, 2|V|, or --most_steps if that is less.
-Entries of other sets in the file stay.
+Entries of other sets and solvers in the file stay.
 """
 
 import functools
@@ -34,6 +34,7 @@ from ecord_jax.graphs import Graph, models
 _FLAGS = flags.FlagValues()
 _OUT = flags.DEFINE_string("out", None, "JSON file; what it has is kept.", flag_values=_FLAGS)
 _SETS = flags.DEFINE_list("sets", None, "Names of sets; all by default.", flag_values=_FLAGS)
+_TUNED = flags.DEFINE_list("solvers", ["simcim", "leleu"], "Whose.", flag_values=_FLAGS)
 _TRIALS = flags.DEFINE_integer(
     "trials", 60, "Random parameters tried.", lower_bound=1, flag_values=_FLAGS
 )
@@ -136,10 +137,13 @@ def main(argv: Sequence[str]) -> int:
     for name in names:
         if name not in SETS:
             raise OptionError(f"flag --sets: no set {name!r}; there are {', '.join(SETS)}")
+    for solver in _TUNED.value:
+        if solver not in SOLVERS:
+            raise OptionError(f"flag --solvers: no {solver!r}; there are {', '.join(SOLVERS)}")
     found = json.loads(path.read_text()) if path.exists() else {}
     for name in names:
         graphs = make_graphs(name, _GRAPHS.value, _SEED.value)
-        for solver in SOLVERS:
+        for solver in _TUNED.value:
             entry = found.setdefault(solver, {})[name] = tune(solver, name, graphs)
             print(
                 f"{solver} {name}: ratio {entry['ratio']}, mean {entry['mean_ratio']}", flush=True

@@ -8,10 +8,10 @@ all amplitudes alike. With the couplings J of `ecord_jax.baselines.amplitudes`,
     de_i/dt = -b (x_i^2 - a) e_i
     a = a0 + a1 tanh(d h),  p = p0 - p1 tanh(d h),  h = (H(x) - H*) / N
 
-by Euler steps, where H is the energy of the signs of x, H* the least that the trajectory has met
-and b grows from 0 at the rate g, and from 0 again when no less was met for a time tau. In the
-paper, b is beta, c epsilon, d delta, g gamma, a0 alpha, p0 pi and a1, p1 rho. The signs of least
-energy are the labels; there is no end to a run, which goes on as chaos.
+by Euler steps that keep |x_i| within dt^-1/2, where H is the energy of the signs of x, H* the least
+that the trajectory has met, and b grows from 0 at the rate g, and from 0 again when no less was met
+for a time tau. In the paper, b is beta, c epsilon, d delta, g gamma, a0 alpha, p0 pi and a1, p1
+rho. The signs of least energy are the labels; there is no end to a run, which goes on as chaos.
 
 Shape letters: N padded vertices, B trajectories.
 """
@@ -34,7 +34,7 @@ __all__ = ["RANGES", "LeleuParameters", "leleu"]
 
 _RUN_LENGTH = 5000
 _SMALL = 1e-2  # of the amplitudes at the start
-_MOST_ERROR, _MOST_AMPLITUDE = 32.0, 8.0  # Euler steps may not run away
+_MOST_ERROR = 32.0
 
 
 @jax.tree_util.register_dataclass
@@ -189,11 +189,13 @@ def _step(blocks: Blocks, parameters: LeleuParameters, state: _State) -> _State:
     gap = (_energy(x, both[:, trajectories:]) - state.best) / x.shape[0]
     swing = jnp.tanh(p.sensitivity * gap)
     target, pump = p.target + p.target_swing * swing, p.pump - p.pump_swing * swing
+    # Beyond it the cubic term would turn the sign at each step, and no trajectory comes back.
+    most = 1 / jnp.sqrt(p.time_step)
     push = (pump - 1) * x - x**3 + p.coupling * state.error * both[:, :trajectories]
     error = state.error * (1 - p.time_step * state.rate * (x**2 - target))
     again = state.waited > p.patience
     return state._replace(
-        x=jnp.clip(x + p.time_step * push, -_MOST_AMPLITUDE, _MOST_AMPLITUDE),
+        x=jnp.clip(x + p.time_step * push, -most, most),
         error=jnp.clip(error, 0.0, _MOST_ERROR),
         rate=jnp.where(again, 0.0, state.rate + p.time_step * p.growth),
         waited=jnp.where(again, 0.0, state.waited + p.time_step),

@@ -54,6 +54,7 @@ class Row(NamedTuple):
         reference: best known cut; `ratio` is over it.
         paper_reference: the one of the ECORD paper, where that has another.
         seconds, compile_seconds: see `ecord_jax.baselines.fair`.
+        best_seconds: when the cut was met, on the clock of `seconds`.
         steps, stopped_by: see `SolveResult`.
         labels_sha256: of the labels, a byte 0 or 1 for each vertex.
         versions, machine, device: where and with what it ran.
@@ -75,6 +76,7 @@ class Row(NamedTuple):
     paper_reference: float | None
     seconds: float
     compile_seconds: float
+    best_seconds: float
     steps: int
     stopped_by: str
     labels_sha256: str

@@ -180,3 +180,11 @@ def test_found_parameters(solver, kind):
     assert dataclasses.asdict(nearest) == sets["BA100"]["parameters"]
     own = kind(0.1)
     assert found_parameters(solver, kind, graph, own) is own
+
+
+def test_leleu_does_not_stay_where_euler_steps_turn_signs():
+    """From any amplitudes it is soon as if it had started there."""
+    annealing, blocks = Leleu(LeleuParameters(time_step=0.2)), couplings(random_graph(0, 30))
+    state = annealing.start(32, 20, KEY)
+    far = annealing.advance(blocks, state._replace(x=100 * jnp.sign(state.x)), 200, 200)
+    assert float(jnp.abs(far.x).mean()) < 1.5

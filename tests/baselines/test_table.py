@@ -29,6 +29,7 @@ ROW = Row(
     paper_reference=None,
     seconds=0.25,
     compile_seconds=1.5,
+    best_seconds=0.1,
     steps=8,
     stopped_by="num_steps",
     labels_sha256="00",

@@ -80,7 +80,7 @@ def test_all_solvers(call, graphs, tmp_path):
         assert float(row["ratio"]) == int(row["cut"]) / OPT[g] <= 1
         assert int(row["step_limit"]) == 2 * GRAPHS[g].num_vertices
         assert (row["trajectories"], row["second_limit"], row["seed"]) == ("50", "", "0")
-        assert float(row["seconds"]) < 30
+        assert 0 <= float(row["best_seconds"]) <= float(row["seconds"]) < 30
     # 50 trajectories on such graphs: most reach the optimum, mca its local ones.
     for solver in solvers:
         ratios = [float(row["ratio"]) for row in rows if row["solver"] == solver]
@@ -142,9 +142,7 @@ def test_a_killed_process_is_resumed(call, compare, graphs, tmp_path):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert call(f"--graphs={graphs}", *ARGUMENTS, f"--out={whole}")[0] == 0
     command = [sys.executable, compare.__file__, f"--graphs={graphs}", *ARGUMENTS]
-    process = subprocess.Popen(
-        [*command, f"--out={parts}"], stderr=subprocess.DEVNULL, env=os.environ
-    )
+    process = subprocess.Popen([*command, f"--out={parts}"], stderr=subprocess.DEVNULL)
     until = time.monotonic() + 120
     while time.monotonic() < until and process.poll() is None:
         if (parts / "results.csv").exists() and len(read(parts)) >= 4:
