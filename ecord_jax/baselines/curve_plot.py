@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -75,7 +76,7 @@ def plot_sets(table: Table, folder: Path) -> list[Path]:
 
 def _draw_ratios(
     axis: plt.Axes, solver: str, runs: Sequence[Row], curves: Sequence[Sequence[Progress]]
-) -> str:
+) -> Any:
     """Draws one solver; gives its colour."""
     # From when all have some cut to when the last of them ends.
     first = max(*(curve[0].seconds for curve in curves), _LEAST_SECONDS)
