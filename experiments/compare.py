@@ -7,7 +7,8 @@ A graph is a row of an npz file as `experiments/evaluate.py` reads it, or a file
 does; a folder stands for its npz files, or else for its graphs. Solvers are mca, mca-soft, simcim,
 leleu, mip (HiGHS), gw, rank2, tabu, dwave-tabu, dwave-sa, dwave-descent, and learned ones:
 ecord:AGENT, ecord-det:AGENT (greedy actions) and ecord-full:AGENT (presolve first); swift stands
-for ecord:swift. Some take a value, as mca-soft:0.1, tabu:fixed or simcim:ER200.
+for ecord:swift. Some take a value, as mca-soft:0.1, tabu:fixed or simcim:ER200; mca-soft alone has
+its temperature tuned on the set at hand, as the paper does.
 
 The budget of each run is --trajectories of --steps_factor |V| steps (or --steps, or --seconds).
 Seconds are those of the wall clock but for compiling, which stands in a column of its own: a tiny
@@ -17,6 +18,7 @@ and not time (mip needs time). OUT/results.parquet and OUT/curves.parquet are wr
 """
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import os
@@ -106,17 +108,33 @@ def compare(
         for case, solver, seed in itertools.product(cases, solvers, seeds)
         if (key := _key(case, solver, seed, budget)) not in done
     ]
+    tuned = functools.cache(functools.partial(_tune, cases, budget.trajectories))
     for case, solver, seed, key in tqdm(todo, leave=False, disable=None):
+        ready, options = tuned(case.set, solver, seed)
         timed = run_fairly(
-            solver,
+            ready,
             case.graph,
-            # The same whatever else is compared.
-            key=jax.random.fold_in(jax.random.key(seed), zlib.crc32(case.name.encode())),
+            key=_random_key(seed, case.name),
             trajectories=budget.trajectories,
             time_limit=budget.seconds,
             num_steps=key.step_limit,
         )
-        table.add(_row(case, key, timed), timed.curve)
+        table.add(_row(case, key, options, timed), timed.curve)
+
+
+def _random_key(seed: int, name: str) -> jax.Array:
+    """The same for a graph or set, whatever else is compared."""
+    return jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))
+
+
+def _tune(
+    cases: Sequence[Case], trajectories: int, set_: str, solver: Solver, seed: int
+) -> tuple[Solver, str]:
+    """What runs on a set, and the options that were found for it."""
+    graphs = [case.graph for case in cases if case.set == set_]
+    key = _random_key(seed, f"tune {set_}")
+    ready, found = solver.tuned(graphs, key=key, trajectories=trajectories)
+    return ready, " ".join(f"{name}={value}" for name, value in found.items())
 
 
 def _key(case: Case, solver: Solver, seed: int, budget: Budget) -> Key:
@@ -124,7 +142,7 @@ def _key(case: Case, solver: Solver, seed: int, budget: Budget) -> Key:
     return Key(case.name, case.fingerprint, solver.name, seed, *limits)
 
 
-def _row(case: Case, key: Key, timed: TimedRun) -> Row:
+def _row(case: Case, key: Key, options: str, timed: TimedRun) -> Row:
     """The row of a run, whose cut is counted again here."""
     cut, reference = case.graph.cut(timed.result.labels), case.reference
     labels = np.asarray(timed.result.labels, np.int8)
@@ -134,6 +152,7 @@ def _row(case: Case, key: Key, timed: TimedRun) -> Row:
         set=case.set,
         vertices=case.graph.num_vertices,
         edges=case.graph.num_edges,
+        options=options,
         cut=cut,
         reference=None if reference is None else reference.value,
         ratio=cut / reference.value if known else None,

@@ -5,14 +5,19 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import jax
+
 from ecord_jax.errors import OptionError
+from ecord_jax.graphs import Graph
 from ecord_jax.search.result import SolveResult
 from ecord_jax.search.solve import solve
 
 __all__ = ["Solver", "find_solver", "solver_names"]
+
+_SMALL = 500  # vertices of the largest graphs for which the paper has its finer grid
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,11 +28,25 @@ class Solver:
         name: as it was asked for.
         run: called with a graph, `key`, `trajectories`, `time_limit` and `num_steps`.
         compiles: whether a first call takes longer than those after it.
+        tune: finds options of `run` for a set of graphs; None where there are none to be found.
     """
 
     name: str
     run: Callable[..., SolveResult]
     compiles: bool = True
+    tune: Callable[..., Mapping[str, Any]] | None = None
+
+    def tuned(self, graphs: Sequence[Graph], **options: Any) -> tuple[Solver, Mapping[str, Any]]:
+        """What is to be run on a set of graphs, and what was found for them.
+
+        Args:
+            graphs: of the set.
+            options: `key` and `trajectories`, as for `run`.
+        """
+        if self.tune is None:
+            return self, {}
+        found = self.tune(graphs, **options)
+        return dataclasses.replace(self, run=functools.partial(self.run, **found)), found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +56,7 @@ class _Peer:
     function: its name there.
     options: what it is called with.
     read: what the argument stands for, further options; None where it takes none.
-    compiles: see `Solver`.
+    compiles, tune: see `Solver`; `tune` is for a name without an argument.
     """
 
     module: str
@@ -45,6 +64,18 @@ class _Peer:
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     read: Callable[[str], Mapping[str, Any]] | None = None
     compiles: bool = True
+    tune: Callable[..., Mapping[str, Any]] | None = None
+
+
+def _tune_temperature(
+    graphs: Sequence[Graph], *, key: jax.Array, trajectories: int
+) -> dict[str, float]:
+    """The best of the paper's grid on these graphs, as the paper has it."""
+    module = importlib.import_module("ecord_jax.baselines.mca")
+    is_small = max(graph.num_vertices for graph in graphs) <= _SMALL
+    grid = module.SMALL_GRAPHS if is_small else module.LARGE_GRAPHS
+    found = module.tune_temperature(graphs, key=key, grid=grid, trajectories=trajectories)
+    return {"temperature": float(found.temperature)}
 
 
 def _temperature(text: str) -> dict[str, float]:
@@ -67,7 +98,7 @@ _PEERS = {
     "gw": _Peer("gw", "gw"),
     "leleu": _Peer("leleu", "leleu", read=_parameters),
     "mca": _Peer("mca", "mca"),
-    "mca-soft": _Peer("mca", "mca_soft", read=_temperature),
+    "mca-soft": _Peer("mca", "mca_soft", read=_temperature, tune=_tune_temperature),
     "mip": _Peer("mip", "mip", compiles=False),
     "rank2": _Peer("rank2", "rank2"),
     "simcim": _Peer("simcim", "simcim", read=_parameters),
@@ -94,7 +125,7 @@ def find_solver(name: str) -> Solver:
     Args:
         name: `ecord:AGENT` (its own temperatures), `ecord-det:AGENT` (greedy actions) or
             `ecord-full:AGENT` (presolve first), where AGENT is a shipped agent or a .safetensors
-            file; `swift` for `ecord:swift`; `mca-soft:TEMPERATURE`; `tabu:fixed` or
+            file; `swift` for `ecord:swift`; `mca-soft:TEMPERATURE`, and `mca-soft` to have it tuned; `tabu:fixed` or
             `tabu:shrinking`; `simcim:SET` and `leleu:SET`, with what was found for a set; or a name
             of `solver_names` by itself.
 
@@ -115,7 +146,8 @@ def find_solver(name: str) -> Solver:
             options |= peer.read(argument)
         except (KeyError, ValueError):
             raise OptionError(f"solver {name!r}: {argument!r} makes no sense to {kind}") from None
-    return Solver(name, _Late(peer.module, peer.function, options), peer.compiles)
+    tune = None if colon else peer.tune
+    return Solver(name, _Late(peer.module, peer.function, options), peer.compiles, tune)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +158,6 @@ class _Late:
     function: str
     options: dict[str, Any]
 
-    def __call__(self, graph: Any, **limits: Any) -> SolveResult:
+    def __call__(self, graph: Graph, **limits: Any) -> SolveResult:
         module = importlib.import_module(f"ecord_jax.baselines.{self.module}")
-        return getattr(module, self.function)(graph, **limits, **self.options)
+        return getattr(module, self.function)(graph, **self.options, **limits)

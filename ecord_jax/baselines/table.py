@@ -50,6 +50,7 @@ class Row(NamedTuple):
         set: of the graph.
         graph, vertices, edges, fingerprint: of the graph.
         solver, seed, trajectories, step_limit, second_limit: see `Key`.
+        options: what was found for the set before its runs, as NAME=VALUE.
         cut: counted again from the labels.
         reference: best known cut; `ratio` is over it.
         paper_reference: the one of the ECORD paper, where that has another.
@@ -70,6 +71,7 @@ class Row(NamedTuple):
     trajectories: int
     step_limit: int | None
     second_limit: float | None
+    options: str
     cut: int | float
     reference: float | None
     ratio: float | None
@@ -90,7 +92,7 @@ class Row(NamedTuple):
 
 
 _TEXTS = {
-    *("set", "graph", "fingerprint", "solver", "stopped_by", "labels_sha256"),
+    *("set", "graph", "fingerprint", "solver", "options", "stopped_by", "labels_sha256"),
     *("versions", "machine", "device"),
 }
 _INTEGERS = {"vertices", "edges", "seed", "trajectories", "step_limit", "steps"}

@@ -56,3 +56,15 @@ def test_tenures_of_tabu():
     assert find_solver("tabu").run.options == {}
     with pytest.raises(OptionError, match="'long' makes no sense to tabu"):
         find_solver("tabu:long")
+
+
+def test_tuning_is_of_a_set():
+    pytest.importorskip("ecord_jax.baselines.mca")
+    solver = find_solver("mca-soft")
+    graphs = [models.erdos_renyi(12, 0.5, seed=s, weights="signed") for s in range(3)]
+    ready, found = solver.tuned(graphs, key=KEY, trajectories=4)
+    assert list(found) == ["temperature"]
+    result = ready.run(GRAPH, key=KEY, trajectories=4, time_limit=None, num_steps=24)
+    assert result.cut == GRAPH.cut(result.labels)
+    fixed = find_solver("mca-soft:0.1")
+    assert fixed.tuned(graphs, key=KEY, trajectories=4) == (fixed, {})

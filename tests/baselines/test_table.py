@@ -23,6 +23,7 @@ ROW = Row(
     trajectories=50,
     step_limit=8,
     second_limit=None,
+    options="",
     cut=9,
     reference=10.0,
     ratio=0.9,
