@@ -20,7 +20,7 @@ __all__ = ["Solver", "find_solver", "solver_names"]
 _SMALL = 500  # vertices of the largest graphs for which the paper has its finer grid
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Solver:
     """A solver with all but a graph, a key and limits.
 
@@ -125,9 +125,9 @@ def find_solver(name: str) -> Solver:
     Args:
         name: `ecord:AGENT` (its own temperatures), `ecord-det:AGENT` (greedy actions) or
             `ecord-full:AGENT` (presolve first), where AGENT is a shipped agent or a .safetensors
-            file; `swift` for `ecord:swift`; `mca-soft:TEMPERATURE`, and `mca-soft` to have it tuned; `tabu:fixed` or
-            `tabu:shrinking`; `simcim:SET` and `leleu:SET`, with what was found for a set; or a name
-            of `solver_names` by itself.
+            file; `swift` for `ecord:swift`; `mca-soft:TEMPERATURE`, or `mca-soft` to have it tuned;
+            `tabu:fixed` or `tabu:shrinking`; `simcim:SET` and `leleu:SET`, with what was found for
+            a set; or a name of `solver_names` by itself.
 
     Raises:
         OptionError: for another name, or an argument that makes no sense.
