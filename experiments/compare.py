@@ -14,7 +14,8 @@ The budget of each run is --trajectories of --steps_factor |V| steps (or --steps
 Seconds are those of the wall clock but for compiling, which stands in a column of its own: a tiny
 run on the same graph comes first. OUT/results.csv has a row a run, on the disk before the next one
 begins; a call that is stopped goes on where it was, with the same result where steps are limited
-and not time (mip needs time). OUT/results.parquet and OUT/curves.parquet are written at the end.
+and not time. OUT/results.parquet and OUT/curves.parquet are written at the end. mip has no steps:
+without --seconds it has 30, or those of mip:SECONDS.
 """
 
 import contextlib

@@ -27,8 +27,6 @@ from ecord_jax.search.result import SolveResult, StoppedBy
 
 __all__ = ["MipResult", "mip", "solve_mip"]
 
-_DEFAULT_SECONDS = 30.0
-
 
 class MipResult(NamedTuple):
     """Attributes:
@@ -47,10 +45,16 @@ def mip(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    default_seconds: float = 30.0,
 ) -> SolveResult:
     """Looks for the largest cut by HiGHS, and may prove it; see `solve_mip`."""
     return solve_mip(
-        graph, key=key, trajectories=trajectories, time_limit=time_limit, num_steps=num_steps
+        graph,
+        key=key,
+        trajectories=trajectories,
+        time_limit=time_limit,
+        num_steps=num_steps,
+        default_seconds=default_seconds,
     ).result
 
 
@@ -61,6 +65,7 @@ def solve_mip(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    default_seconds: float = 30.0,
 ) -> MipResult:
     """Looks for the largest cut of a graph by HiGHS; gives its bound, too.
 
@@ -68,9 +73,10 @@ def solve_mip(
         graph: the graph.
         key: not used: nothing is random.
         trajectories: not used: there is one search.
-        time_limit: seconds, 30 by default, whatever the other limit is. Some stages of HiGHS do not
-            look at the clock, which takes it past its limit on large graphs.
-        num_steps: nodes of the search tree.
+        time_limit: seconds. Some stages of HiGHS do not look at the clock, which takes it past its
+            limit on large graphs.
+        num_steps: not used: nodes of a search tree are not flips. `SolveResult.steps` has them.
+        default_seconds: the time limit where none is given.
 
     Raises:
         OptionError: for an option that makes no sense.
@@ -80,15 +86,13 @@ def solve_mip(
         "mip",
         key=key,
         trajectories=trajectories,
-        time_limit=_DEFAULT_SECONDS if time_limit is None else time_limit,
-        num_steps=num_steps,
+        time_limit=default_seconds if time_limit is None else time_limit,
+        num_steps=None,
     )
     if run.over is not None:
         return MipResult(run.result(run.over), float(graph.positive_weight))
     unit = float(np.abs(graph.weights).max())
     options = {"time_limit": max(run.watch.left, 1e-3), "mip_rel_gap": 0.0}
-    if num_steps is not None:
-        options["node_limit"] = num_steps
     found = scipy.optimize.milp(**_program(graph, unit), options=options)
     if found.x is not None:
         run.offer((found.x[: graph.num_vertices] > 0.5).astype(np.int8))

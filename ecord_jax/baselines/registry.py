@@ -82,6 +82,10 @@ def _temperature(text: str) -> dict[str, float]:
     return {"temperature": float(text)}
 
 
+def _seconds(text: str) -> dict[str, float]:
+    return {"default_seconds": float(text)}
+
+
 def _tenure(text: str) -> dict[str, Any]:
     tabu = importlib.import_module("ecord_jax.baselines.tabu")
     return {"tenure": {"fixed": tabu.FIXED, "shrinking": tabu.SHRINKING}[text]}
@@ -99,7 +103,7 @@ _PEERS = {
     "leleu": _Peer("leleu", "leleu", read=_parameters),
     "mca": _Peer("mca", "mca"),
     "mca-soft": _Peer("mca", "mca_soft", read=_temperature, tune=_tune_temperature),
-    "mip": _Peer("mip", "mip", compiles=False),
+    "mip": _Peer("mip", "mip", read=_seconds, compiles=False),
     "rank2": _Peer("rank2", "rank2"),
     "simcim": _Peer("simcim", "simcim", read=_parameters),
     "tabu": _Peer("tabu", "tabu", read=_tenure),
@@ -126,8 +130,9 @@ def find_solver(name: str) -> Solver:
         name: `ecord:AGENT` (its own temperatures), `ecord-det:AGENT` (greedy actions) or
             `ecord-full:AGENT` (presolve first), where AGENT is a shipped agent or a .safetensors
             file; `swift` for `ecord:swift`; `mca-soft:TEMPERATURE`, or `mca-soft` to have it tuned;
-            `tabu:fixed` or `tabu:shrinking`; `simcim:SET` and `leleu:SET`, with what was found for
-            a set; or a name of `solver_names` by itself.
+            `tabu:fixed` or `tabu:shrinking`; `mip:SECONDS`, where time is not limited otherwise;
+            `simcim:SET` and `leleu:SET`, with what was found for a set; or a name of `solver_names`
+            by itself.
 
     Raises:
         OptionError: for another name, or an argument that makes no sense.

@@ -55,11 +55,13 @@ def test_time_limit_and_bound():
     assert found.result.cut <= found.bound <= graph.positive_weight
 
 
-def test_node_limit():
-    graph = models.erdos_renyi(40, 0.3, seed=0, weights="signed")
-    result = mip(graph, key=KEY, time_limit=20, num_steps=1)
-    assert result.stopped_by in ("num_steps", "optimal")
-    assert result.steps <= 2
+def test_default_time_limit():
+    graph = models.erdos_renyi(120, 0.3, seed=0, weights="signed")
+    result = mip(graph, key=KEY, num_steps=1, default_seconds=0.3)
+    assert result.stopped_by == "time_limit"
+    assert result.seconds["total"] < 5
+    with pytest.raises(OptionError, match="time_limit=0"):
+        mip(graph, key=KEY, default_seconds=0)
 
 
 def test_graphs_without_a_search():
