@@ -20,6 +20,8 @@ __all__ = ["plot_sets", "ratios_at"]
 
 _POINTS = 200
 _LEAST_SECONDS = 1e-4  # where the axis of time may begin
+_LEAST_RANGE = 0.02  # of ratios
+_STYLES = ("-", "--", ":", "-.")
 
 
 def ratios_at(
@@ -58,11 +60,18 @@ def plot_sets(table: Table, folder: Path) -> list[Path]:
     for set_ in dict.fromkeys(row.set for row in known):
         rows = [row for row in known if row.set == set_]
         figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-        for solver in dict.fromkeys(row.solver for row in rows):
+        worst = 1 - _LEAST_RANGE
+        for number, solver in enumerate(dict.fromkeys(row.solver for row in rows)):
             runs = [row for row in rows if row.solver == solver]
-            color = _draw_ratios(left, solver, runs, [curves[row.key] for row in runs])
+            # Colours repeat after ten.
+            style = {"color": f"C{number % 10}", "linestyle": _STYLES[number // 10 % len(_STYLES)]}
+            low = _draw_ratios(left, runs, [curves[row.key] for row in runs], style)
             times = np.maximum([row.best_seconds for row in runs], _LEAST_SECONDS)
-            right.ecdf(times, label=solver, color=color)
+            right.ecdf(times, **style)
+            worst = min(worst, low)
+        # The ends of runs count, not their beginnings.
+        bottom, top = max(0.0, 2 * worst - 1), max(1.0, *(row.ratio or 0.0 for row in rows))
+        left.set_ylim(bottom, top + 0.05 * (top - bottom))
         left.set(xscale="log", xlabel="seconds", ylabel="cut / best known", title=set_)
         right.set(xscale="log", xlabel="seconds", ylabel="runs that have met their best cut")
         for axis in (left, right):
@@ -75,15 +84,18 @@ def plot_sets(table: Table, folder: Path) -> list[Path]:
 
 
 def _draw_ratios(
-    axis: plt.Axes, solver: str, runs: Sequence[Row], curves: Sequence[Sequence[Progress]]
-) -> Any:
-    """Draws one solver; gives its colour."""
+    axis: plt.Axes,
+    runs: Sequence[Row],
+    curves: Sequence[Sequence[Progress]],
+    style: dict[str, Any],
+) -> float:
+    """Draws one solver; gives its lower quartile at the end."""
     # From when all have some cut to when the last of them ends.
     first = max(*(curve[0].seconds for curve in curves), _LEAST_SECONDS)
     last = max(*(curve[-1].seconds for curve in curves), first * 1.01)
     times = np.geomspace(first, last, _POINTS)
     ratios = ratios_at(curves, [row.reference or 1.0 for row in runs], times)
     low, median, high = np.percentile(ratios, (25, 50, 75), axis=0)
-    (line,) = axis.plot(times, median, label=solver)
-    axis.fill_between(times, low, high, alpha=0.2, color=line.get_color(), linewidth=0)
-    return line.get_color()
+    axis.plot(times, median, label=runs[0].solver, **style)
+    axis.fill_between(times, low, high, alpha=0.2, color=style["color"], linewidth=0)
+    return float(low[-1])
