@@ -10,8 +10,7 @@ constraints, v_i = x_i / |x_i|. Their rows start with |x_i|^2 = sum_j |w_ij|, wh
 an angle moves by the gradient over |x_i|^2. Rows are all but orthogonal to their gradients, so that
 lengths stay about what they are. In float32 the value is good to seven digits or better.
 
-Shape letters: N padded vertices, R columns, M remembered steps, and rows of neighbours that are
-blocks: K neighbours of one vertex each, B blocks.
+Shape letters: N padded vertices, R columns, M remembered steps.
 """
 
 from __future__ import annotations
@@ -28,12 +27,10 @@ import scipy.sparse
 
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
-from ecord_jax.graphs.arrays import bucket
+from ecord_jax.search.fields import Blocks, fields, padded_vertices, to_blocks
 
 __all__ = ["LowRank", "full_rank", "low_rank_sdp", "scaled_adjacency"]
 
-_BLOCK = 8  # neighbours; more waste padding, fewer leave more to the slow sum over blocks
-_LEAST_VERTICES, _LEAST_BLOCKS = 32, 64  # of padded sizes: small graphs share one program
 _MEMORY = 8
 _MOST_FLOATS = 2**24  # of a matrix [N, R], about twenty of which are held at once
 _LEAST_RANK, _MOST_RANK = 8, 64  # by default
@@ -63,18 +60,6 @@ class LowRank(NamedTuple):
     vectors: np.ndarray
     steps: int
     converged: bool
-
-
-class _Problem(NamedTuple):
-    """Attributes:
-    neighbours: int32 [K, B].
-    weights: float32 [K, B], 0 where a block has fewer neighbours.
-    owners: int32 [B], whose neighbours they are, in ascending order.
-    """
-
-    neighbours: jax.Array
-    weights: jax.Array
-    owners: jax.Array
 
 
 class _State(NamedTuple):
@@ -171,17 +156,17 @@ def low_rank_sdp(
     if rank is not None and rank < 1:
         raise OptionError(f"rank={rank} must be at least 1")
     rows, _ = scaled_adjacency(graph)
-    size = max(bucket(graph.num_vertices), _LEAST_VERTICES)
+    size = padded_vertices(graph.num_vertices)
     most = max(_LEAST_RANK, min(_MOST_RANK, _MOST_FLOATS // size))
     columns = min(full_rank(size), most) if rank is None else rank
-    problem = _to_blocks(rows, size)
+    blocks = to_blocks(rows, size)
     totals = np.pad(abs(rows) @ np.ones(graph.num_vertices), (0, size - graph.num_vertices))
-    state = _start(problem, jnp.asarray(totals, jnp.float32), key, rank=columns)
+    state = _start(blocks, jnp.asarray(totals, jnp.float32), key, rank=columns)
     least = jnp.float32(_TOLERANCE * math.sqrt(totals.sum()))
     steps, goal, done = 4, 0, False
     while not done and goal < _MOST_STEPS and (now := time.monotonic()) < deadline:
         goal = min(goal + steps, _MOST_STEPS)
-        state = _advance(problem, state, jnp.int32(goal), least)
+        state = _advance(blocks, state, jnp.int32(goal), least)
         done = int(state.step) < goal
         # Chunks are as long as the clock should be looked at, whatever a step takes.
         steps = 2 * steps if time.monotonic() - now < _CHUNK_SECONDS / 2 else steps
@@ -189,29 +174,13 @@ def low_rank_sdp(
     return LowRank(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), int(state.step), done)
 
 
-def _to_blocks(rows: scipy.sparse.csr_array, size: int) -> _Problem:
-    """Divides the rows of a matrix into blocks, padded to sizes that graphs share."""
-    degrees = np.diff(rows.indptr)
-    counts = -(-degrees // _BLOCK)
-    ends = np.cumsum(counts)
-    padded = max(bucket(int(counts.sum())), _LEAST_BLOCKS)
-    owners = np.full(padded, size - 1, np.int32)
-    owners[: counts.sum()] = np.repeat(np.arange(len(counts)), counts)
-    offset = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1].astype(np.int64), degrees)
-    places = offset % _BLOCK, np.repeat(ends - counts, degrees) + offset // _BLOCK
-    neighbours = np.zeros((_BLOCK, padded), np.int32)
-    weights = np.zeros((_BLOCK, padded), np.float32)
-    neighbours[places], weights[places] = rows.indices, rows.data
-    return _Problem(jnp.asarray(neighbours), jnp.asarray(weights), jnp.asarray(owners))
-
-
 @functools.partial(jax.jit, static_argnames="rank")
-def _start(problem: _Problem, totals: jax.Array, key: jax.Array, *, rank: int) -> _State:
+def _start(blocks: Blocks, totals: jax.Array, key: jax.Array, *, rank: int) -> _State:
     """Random directions, of lengths that suit the totals [N] of the rows' magnitudes."""
     x = jax.random.normal(key, (*totals.shape, rank))
     lengths = jnp.where(totals > 0, jnp.sqrt(totals), 1.0)
     x *= (lengths / jnp.linalg.norm(x, axis=1))[:, None]
-    value, gradient = _evaluate(problem, x)
+    value, gradient = _evaluate(blocks, x)
     zero = jnp.int32(0)
     return _State(
         x=x,
@@ -228,24 +197,17 @@ def _start(problem: _Problem, totals: jax.Array, key: jax.Array, *, rank: int) -
     )
 
 
-def _evaluate(problem: _Problem, x: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _evaluate(blocks: Blocks, x: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Value and gradient at x [N, R]."""
     lengths = jnp.linalg.norm(x, axis=1, keepdims=True)
     vectors = x / lengths
-    # One gather after another, which XLA fuses; as one array [K, B, R] it takes ten times as long.
-    blocks = sum(
-        weights[:, None] * vectors[neighbours]
-        for weights, neighbours in zip(problem.weights, problem.neighbours, strict=True)
-    )
-    fields = jax.ops.segment_sum(
-        blocks, problem.owners, num_segments=x.shape[0], indices_are_sorted=True
-    )
-    energies = jnp.sum(fields * vectors, axis=1, keepdims=True)
-    return energies.sum() / 2, (fields - energies * vectors) / lengths
+    around = fields(blocks, vectors)
+    energies = jnp.sum(around * vectors, axis=1, keepdims=True)
+    return energies.sum() / 2, (around - energies * vectors) / lengths
 
 
 @functools.partial(jax.jit, donate_argnames="state")
-def _advance(problem: _Problem, state: _State, goal: jax.Array, least: jax.Array) -> _State:
+def _advance(blocks: Blocks, state: _State, goal: jax.Array, least: jax.Array) -> _State:
     """Steps until there are `goal` of them, none pays or the gradient is shorter than `least`."""
 
     def goes_on(state: _State) -> jax.Array:
@@ -253,14 +215,14 @@ def _advance(problem: _Problem, state: _State, goal: jax.Array, least: jax.Array
         going = ~state.stalled & (state.shortest > least**2) & (waited < _PATIENCE)
         return going & (state.step < goal)
 
-    return jax.lax.while_loop(goes_on, functools.partial(_step, problem), state)
+    return jax.lax.while_loop(goes_on, functools.partial(_step, blocks), state)
 
 
-def _step(problem: _Problem, state: _State) -> _State:
+def _step(blocks: Blocks, state: _State) -> _State:
     """One step of L-BFGS. One that does not pay forgets the earlier ones, and is the last then."""
     direction = _direction(state)
     slope = _dot(direction, state.gradient)
-    trial = _search(problem, state, direction, slope)
+    trial = _search(blocks, state, direction, slope)
 
     def taken(new: jax.Array, old: jax.Array | int) -> jax.Array:
         return jnp.where(trial.accepted, new, old)
@@ -309,12 +271,12 @@ def _direction(state: _State) -> jax.Array:
     return jax.lax.fori_loop(0, filled, forth, direction)
 
 
-def _search(problem: _Problem, state: _State, direction: jax.Array, slope: jax.Array) -> _Trial:
+def _search(blocks: Blocks, state: _State, direction: jax.Array, slope: jax.Array) -> _Trial:
     """Shortens a step, at first 1, until the value falls as far as float32 can tell."""
 
     def attempt(trial: _Trial) -> _Trial:
         x = state.x + trial.length * direction
-        value, gradient = _evaluate(problem, x)
+        value, gradient = _evaluate(blocks, x)
         end = _dot(direction, gradient)
         falls = (value <= state.value + _NOISE * jnp.abs(state.value)) & (end <= -_SLOPE * slope)
         falls &= slope < 0  # rounding errors may turn a direction uphill

@@ -11,6 +11,7 @@ import pytest
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.search import sdp
+from ecord_jax.search.fields import to_blocks
 from ecord_jax.search.sdp import full_rank, low_rank_sdp, scaled_adjacency
 
 KEY = jax.random.key(0)
@@ -44,7 +45,7 @@ def test_gradient_and_blocks():
     weights = rng.normal(size=network.number_of_edges())
     graph = Graph.from_edges(np.array(network.edges()), weights, num_vertices=43)
     rows, exponent = scaled_adjacency(graph)
-    problem = sdp._to_blocks(rows, 48)
+    problem = to_blocks(rows, 48)
     x = jnp.asarray(rng.normal(size=(48, 5)), jnp.float32)
 
     def plain(x):

@@ -1,0 +1,200 @@
+"""A table of runs that survives being killed: each row is on the disk before the next run begins.
+
+FOLDER/results.csv       one line a run, appended as it ends
+FOLDER/curves.jsonl      the same for its curve, written before the line in the table
+FOLDER/results.parquet, FOLDER/curves.parquet    the same as columns, written at the end
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ecord_jax.cli.output import write_whole
+from ecord_jax.errors import MissingExtraError, OptionError
+from ecord_jax.search.result import Progress
+
+__all__ = ["Key", "Row", "Table"]
+
+
+class Key(NamedTuple):
+    """What tells runs apart.
+
+    Attributes:
+        graph: its name.
+        fingerprint: of the graph.
+        solver: its name.
+        seed: of the run.
+        trajectories: of the run.
+        step_limit, second_limit: the budget, None for no limit.
+    """
+
+    graph: str
+    fingerprint: str
+    solver: str
+    seed: int
+    trajectories: int
+    step_limit: int | None
+    second_limit: float | None
+
+
+class Row(NamedTuple):
+    """One run. Empty in the file where None.
+
+    Attributes:
+        set: of the graph.
+        graph, vertices, edges, fingerprint: of the graph.
+        solver, seed, trajectories, step_limit, second_limit: see `Key`.
+        options: what was found for the set before its runs, as NAME=VALUE.
+        cut: counted again from the labels.
+        reference: best known cut; `ratio` is over it.
+        paper_reference: the one of the ECORD paper, where that has another.
+        seconds, compile_seconds: see `ecord_jax.baselines.fair`.
+        best_seconds: when the cut was met, on the clock of `seconds`.
+        steps, stopped_by: see `SolveResult`.
+        labels_sha256: of the labels, a byte 0 or 1 for each vertex.
+        versions, machine, device: where and with what it ran.
+    """
+
+    set: str
+    graph: str
+    vertices: int
+    edges: int
+    fingerprint: str
+    solver: str
+    seed: int
+    trajectories: int
+    step_limit: int | None
+    second_limit: float | None
+    options: str
+    cut: int | float
+    reference: float | None
+    ratio: float | None
+    paper_reference: float | None
+    seconds: float
+    compile_seconds: float
+    best_seconds: float
+    steps: int
+    stopped_by: str
+    labels_sha256: str
+    versions: str
+    machine: str
+    device: str
+
+    @property
+    def key(self) -> Key:
+        return Key(*(getattr(self, name) for name in Key._fields))
+
+
+_TEXTS = {
+    *("set", "graph", "fingerprint", "solver", "options", "stopped_by", "labels_sha256"),
+    *("versions", "machine", "device"),
+}
+_INTEGERS = {"vertices", "edges", "seed", "trajectories", "step_limit", "steps"}
+
+
+class Table:
+    """The table of a folder, which is made where it is missing.
+
+    Attributes:
+        rows: those that are there, in the order in which they were added.
+
+    Raises:
+        OptionError: if results.csv is there and is no such table.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._csv, self._curves = folder / "results.csv", folder / "curves.jsonl"
+        self._folder = folder
+        lines = _whole_lines(self._csv)
+        if not lines:
+            _append(self._csv, _csv_line(Row._fields))
+        elif next(csv.reader(lines[:1])) != list(Row._fields):
+            raise OptionError(f"{self._csv}: is not a table of this program; choose another --out")
+        _whole_lines(self._curves)
+        self.rows = [_read_row(fields) for fields in csv.reader(lines[1:])]
+
+    def add(self, row: Row, curve: Iterable[Progress]) -> None:
+        """Appends a run; it is on the disk when this returns."""
+        line = json.dumps({"key": row.key, "curve": [list(point) for point in curve]})
+        _append(self._curves, line + "\n")
+        _append(self._csv, _csv_line(["" if value is None else value for value in row]))
+        self.rows.append(row)
+
+    def curves(self) -> dict[Key, list[Progress]]:
+        """The curve of each row."""
+        found = {}
+        for line in _whole_lines(self._curves):
+            entry = json.loads(line)
+            found[Key(*entry["key"])] = [Progress(*point) for point in entry["curve"]]
+        return {row.key: found[row.key] for row in self.rows if row.key in found}
+
+    def write_parquet(self) -> None:
+        """Writes rows and curves as parquet.
+
+        Raises:
+            MissingExtraError: without pandas or pyarrow.
+        """
+        points = [
+            {**key._asdict(), **point._asdict()}
+            for key, curve in self.curves().items()
+            for point in curve
+        ]
+        _write_parquet(self._folder / "results.parquet", [row._asdict() for row in self.rows])
+        _write_parquet(self._folder / "curves.parquet", points)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """Lines of a file; the last is cut off where it has no end, which a kill leaves."""
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    return whole.decode().splitlines()
+
+
+def _csv_line(values: Iterable[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue()
+
+
+def _read_row(fields: list[str]) -> Row:
+    return Row(**{name: _read(name, text) for name, text in zip(Row._fields, fields, strict=True)})
+
+
+def _read(name: str, text: str) -> Any:
+    if name in _TEXTS:
+        return text
+    if not text:
+        return None
+    is_integer = name in _INTEGERS or (name == "cut" and text.lstrip("-").isdigit())
+    return int(text) if is_integer else float(text)
+
+
+def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+    try:
+        import pandas
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("a parquet file", "pandas and pyarrow", "experiments") from None
+    frame = pandas.DataFrame(rows)
+    if "cut" in frame:
+        frame["cut"] = frame["cut"].astype(float)
+    write_whole(str(path), lambda file: frame.to_parquet(file, index=False))

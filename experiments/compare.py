@@ -1,0 +1,268 @@
+"""Runs solvers on the same graphs with the same budgets, and makes one table of their cuts.
+
+    python experiments/compare.py --graphs=ER40.npz --solvers=mca,tabu,ecord-det:er40 --out=runs/a
+    python experiments/compare.py --graphs=gset --solvers=rank2,swift --seconds=10 --out=runs/b
+
+A graph is a row of an npz file as `experiments/evaluate.py` reads it, or a file as `ecord-solve`
+does; a folder stands for its npz files, or else for its graphs. Solvers are mca, mca-soft, simcim,
+leleu, mip (HiGHS), gw, rank2, tabu, dwave-tabu, dwave-sa, dwave-descent, and learned ones:
+ecord:AGENT, ecord-det:AGENT (greedy actions) and ecord-full:AGENT (presolve first); swift stands
+for ecord:swift. Some take a value, as mca-soft:0.1, tabu:fixed or simcim:ER200; mca-soft alone has
+its temperature tuned on the set at hand, as the paper does.
+
+The budget of each run is --trajectories of --steps_factor |V| steps (or --steps, or --seconds).
+Seconds are those of the wall clock but for compiling, which stands in a column of its own: a tiny
+run on the same graph comes first. OUT/results.csv has a row a run, on the disk before the next one
+begins; a call that is stopped goes on where it was, with the same result where steps are limited
+and not time. OUT/results.parquet and OUT/curves.parquet are written at the end. mip has no steps:
+without --seconds it has 30, or those of mip:SECONDS.
+"""
+
+import contextlib
+import functools
+import hashlib
+import itertools
+import os
+import platform
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import numpy as np
+import scipy
+from absl import flags
+from jax.experimental.compilation_cache import compilation_cache
+from tqdm import tqdm
+
+import ecord_jax
+from ecord_jax.baselines.cases import Case, find_files, read_cases, read_references
+from ecord_jax.baselines.fair import TimedRun, run_fairly
+from ecord_jax.baselines.registry import Solver, find_solver
+from ecord_jax.baselines.summary import Line, summarize
+from ecord_jax.baselines.table import Key, Row, Table
+from ecord_jax.cli.common import positionals, run
+from ecord_jax.errors import OptionError
+
+_FLAGS = flags.FlagValues()
+_GRAPHS = flags.DEFINE_list("graphs", None, "Files or folders.", flag_values=_FLAGS)
+_SOLVERS = flags.DEFINE_list("solvers", None, "Names, see above.", flag_values=_FLAGS)
+_SEEDS = flags.DEFINE_list(
+    "seeds", ["1"], "How many, from 0 on; or two or more seeds.", flag_values=_FLAGS
+)
+_STEPS = flags.DEFINE_integer(
+    "steps", None, "Of each trajectory.", lower_bound=1, flag_values=_FLAGS
+)
+_STEPS_FACTOR = flags.DEFINE_float(
+    "steps_factor",
+    None,
+    "The same over |V|; 2 where neither steps nor seconds are given.",
+    lower_bound=0.0,
+    flag_values=_FLAGS,
+)
+_SECONDS = flags.DEFINE_float("seconds", None, "Of each run.", flag_values=_FLAGS)
+_TRAJECTORIES = flags.DEFINE_integer(
+    "trajectories", 50, "Of each run.", lower_bound=1, flag_values=_FLAGS
+)
+_LIMIT = flags.DEFINE_integer(
+    "limit", None, "Only the first graphs of a set.", lower_bound=1, flag_values=_FLAGS
+)
+_OUT = flags.DEFINE_string("out", None, "Folder; made where it is missing.", flag_values=_FLAGS)
+_PLOT = flags.DEFINE_boolean("plot", False, "Draw OUT/SET.png of each set.", flag_values=_FLAGS)
+
+REFERENCES = Path(__file__).with_name("references.json")
+
+
+class Budget(NamedTuple):
+    """Attributes:
+    trajectories: B.
+    steps: of each trajectory, or None.
+    factor: steps over |V|, or None.
+    seconds: or None.
+    """
+
+    trajectories: int
+    steps: int | None
+    factor: float | None
+    seconds: float | None
+
+    def steps_for(self, case: Case) -> int | None:
+        """Steps of each trajectory on a graph."""
+        if self.factor is None:
+            return self.steps
+        return max(1, round(self.factor * case.graph.num_vertices))
+
+
+def compare(
+    cases: Sequence[Case],
+    solvers: Sequence[Solver],
+    seeds: Sequence[int],
+    budget: Budget,
+    table: Table,
+) -> None:
+    """Runs what the table lacks, a graph after the other with all its solvers."""
+    done = {row.key for row in table.rows}
+    todo = [
+        (case, solver, seed, key)
+        for case, solver, seed in itertools.product(cases, solvers, seeds)
+        if (key := _key(case, solver, seed, budget)) not in done
+    ]
+    tuned = functools.cache(functools.partial(_tune, cases, budget.trajectories))
+    for case, solver, seed, key in tqdm(todo, leave=False, disable=None):
+        ready, options = tuned(case.set, solver, seed)
+        timed = run_fairly(
+            ready,
+            case.graph,
+            key=_random_key(seed, case.name),
+            trajectories=budget.trajectories,
+            time_limit=budget.seconds,
+            num_steps=key.step_limit,
+        )
+        table.add(_row(case, key, options, timed), timed.curve)
+
+
+def _random_key(seed: int, name: str) -> jax.Array:
+    """The same for a graph or set, whatever else is compared."""
+    return jax.random.fold_in(jax.random.key(seed), zlib.crc32(name.encode()))
+
+
+def _tune(
+    cases: Sequence[Case], trajectories: int, set_: str, solver: Solver, seed: int
+) -> tuple[Solver, str]:
+    """What runs on a set, and the options that were found for it."""
+    graphs = [case.graph for case in cases if case.set == set_]
+    key = _random_key(seed, f"tune {set_}")
+    ready, found = solver.tuned(graphs, key=key, trajectories=trajectories)
+    return ready, " ".join(f"{name}={value}" for name, value in found.items())
+
+
+def _key(case: Case, solver: Solver, seed: int, budget: Budget) -> Key:
+    limits = budget.trajectories, budget.steps_for(case), budget.seconds
+    return Key(case.name, case.fingerprint, solver.name, seed, *limits)
+
+
+def _row(case: Case, key: Key, options: str, timed: TimedRun) -> Row:
+    """The row of a run, whose cut is counted again here."""
+    cut, reference = case.graph.cut(timed.result.labels), case.reference
+    labels = np.asarray(timed.result.labels, np.int8)
+    known = reference is not None and reference.value > 0
+    return Row(
+        **key._asdict(),
+        set=case.set,
+        vertices=case.graph.num_vertices,
+        edges=case.graph.num_edges,
+        options=options,
+        cut=cut,
+        reference=None if reference is None else reference.value,
+        ratio=cut / reference.value if known else None,
+        paper_reference=None if reference is None else reference.paper_value,
+        seconds=round(timed.seconds, 6),
+        compile_seconds=round(timed.compile_seconds, 6),
+        best_seconds=round(next(p.seconds for p in timed.curve if p.cut >= cut), 6),
+        steps=timed.result.steps,
+        stopped_by=timed.result.stopped_by,
+        labels_sha256=hashlib.sha256(labels.tobytes()).hexdigest(),
+        versions=_versions(),
+        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+        device=jax.devices()[0].device_kind,
+    )
+
+
+def _versions() -> str:
+    modules = {"ecord-jax": ecord_jax, "jax": jax, "numpy": np, "scipy": scipy}
+    versions = {"python": platform.python_version()}
+    versions |= {name: module.__version__ for name, module in modules.items()}
+    return "; ".join(f"{name} {version}" for name, version in versions.items())
+
+
+@contextlib.contextmanager
+def _shared_programs() -> Iterator[None]:
+    """Lets what is compiled be found again, by solvers that would compile it at each call, too."""
+    names = (
+        "jax_compilation_cache_dir",
+        "jax_persistent_cache_min_compile_time_secs",
+        "jax_persistent_cache_min_entry_size_bytes",
+    )
+    before = {name: getattr(jax.config, name) for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            for name, value in zip(names, (folder, 0.0, -1), strict=True):
+                jax.config.update(name, value)
+            compilation_cache.reset_cache()
+            yield
+        finally:
+            for name, value in before.items():
+                jax.config.update(name, value)
+            compilation_cache.reset_cache()
+
+
+def print_lines(lines: Sequence[Line]) -> None:
+    """Prints the summary as a table."""
+    width = max([24, *(len(line.set) + 2 for line in lines)])
+    heads = ("graphs", "unknown", "ratio", "95 % interval", "68 % interval", "cut", "seconds")
+    print(f"{'set':{width}}{'solver':24}" + "".join(f"{head:>16}" for head in heads))
+    for line in lines:
+        texts = [
+            str(line.graphs),
+            str(line.left_out),
+            f"{line.ratio:.4f}",
+            f"{line.low95:.4f}-{line.high95:.4f}",
+            f"{line.low68:.4f}-{line.high68:.4f}",
+            f"{line.cut:.6g}",
+            f"{line.seconds:.4g}",
+        ]
+        print(f"{line.set:{width}}{line.solver:24}" + "".join(f"{text:>16}" for text in texts))
+
+
+def _seeds() -> list[int]:
+    try:
+        seeds = [int(text) for text in _SEEDS.value]
+    except ValueError:
+        seeds = []
+    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds) or seeds == [0]:
+        raise OptionError("flag --seeds: expected their number, or different ones from 0 on")
+    return list(range(seeds[0])) if len(seeds) == 1 else seeds
+
+
+def _budget() -> Budget:
+    steps, factor, seconds = _STEPS.value, _STEPS_FACTOR.value, _SECONDS.value
+    if steps is not None and factor is not None:
+        raise OptionError("flags --steps and --steps_factor exclude each other")
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise OptionError(f"flag --seconds={seconds}: expected a finite number above 0")
+    if steps is None and factor is None and seconds is None:
+        factor = 2.0
+    return Budget(_TRAJECTORIES.value, steps, factor, seconds)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Compares what the flags describe."""
+    positionals(argv)
+    for flag in (_GRAPHS, _SOLVERS, _OUT):
+        if not flag.value:
+            raise OptionError(f"flag --{flag.name} is needed")
+    solvers = [find_solver(name) for name in dict.fromkeys(_SOLVERS.value)]
+    seeds, budget = _seeds(), _budget()
+    files, references = find_files(_GRAPHS.value), read_references(REFERENCES)
+    cases = read_cases(files, references, _LIMIT.value)
+    table = Table(Path(_OUT.value))
+    with _shared_programs():
+        compare(cases, solvers, seeds, budget, table)
+    table.write_parquet()
+    wanted = {
+        _key(case, solver, seed, budget)
+        for case, solver, seed in itertools.product(cases, solvers, seeds)
+    }
+    print_lines(summarize([row for row in table.rows if row.key in wanted]))
+    if _PLOT.value:
+        from ecord_jax.baselines.curve_plot import plot_sets
+
+        for file in plot_sets(table, Path(_OUT.value)):
+            print(f"curves: {file}")
+    return 0
+
+
+if __name__ == "__main__":
+    run(main, _FLAGS)
