@@ -35,8 +35,9 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import bucket
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.search.crew import num_processors
+from ecord_jax.search.fields import Blocks, to_blocks
 from ecord_jax.search.result import SolveResult
-from ecord_jax.search.sdp import _Problem, _to_blocks, scaled_adjacency
+from ecord_jax.search.sdp import scaled_adjacency
 
 __all__ = ["Descent", "advance", "rank2", "start"]
 
@@ -73,7 +74,7 @@ class Descent(NamedTuple):
     step: jax.Array
 
 
-def _evaluate(problem: _Problem, x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _evaluate(problem: Blocks, x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Values [B] and gradients [N, B]."""
 
     def fields(z: jax.Array) -> jax.Array:
@@ -90,7 +91,7 @@ def _evaluate(problem: _Problem, x: jax.Array, y: jax.Array) -> tuple[jax.Array,
 
 
 def start(
-    problem: _Problem, labels: ArrayLike, fresh: ArrayLike, key: jax.Array, spread: ArrayLike
+    problem: Blocks, labels: ArrayLike, fresh: ArrayLike, key: jax.Array, spread: ArrayLike
 ) -> Descent:
     """Descents before their first steps.
 
@@ -116,14 +117,14 @@ def _place(
 
 
 @jax.jit
-def _begin(problem: _Problem, x: jax.Array, y: jax.Array) -> Descent:
+def _begin(problem: Blocks, x: jax.Array, y: jax.Array) -> Descent:
     value, gradient = _evaluate(problem, x, y)
     ones = jnp.ones_like(value)
     return Descent(x, y, gradient, value, value, ones, ones, ones < 0, jnp.int32(0))
 
 
 @functools.partial(jax.jit, donate_argnames="descent")
-def advance(problem: _Problem, totals: jax.Array, descent: Descent, goal: jax.Array) -> Descent:
+def advance(problem: Blocks, totals: jax.Array, descent: Descent, goal: jax.Array) -> Descent:
     """Steps until there are `goal` of them or all descents are done.
 
     Args:
@@ -139,7 +140,7 @@ def advance(problem: _Problem, totals: jax.Array, descent: Descent, goal: jax.Ar
     )
 
 
-def _step(problem: _Problem, totals: jax.Array, d: Descent) -> Descent:
+def _step(problem: Blocks, totals: jax.Array, d: Descent) -> Descent:
     """One step of each descent that is not done, or a shorter one next time."""
     turns = -d.length * d.gradient / totals
     scale = 1 / (1 + turns**2 / 4)
@@ -185,7 +186,7 @@ class _Trajectories:
         size = bucket(graph.num_vertices)
         totals = np.zeros(size)
         totals[: graph.num_vertices] = abs(self._rows) @ np.ones(graph.num_vertices)
-        self._problem = _to_blocks(self._rows, size)
+        self._problem = to_blocks(self._rows, size)
         self._totals = jnp.asarray(np.where(totals > 0, totals, 1.0)[:, None], jnp.float32)
         self._spread, self._patience = jnp.float32(spread), patience
         self._starts = self._rows.indptr.astype(np.int64)

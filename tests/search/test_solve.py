@@ -235,7 +235,7 @@ def test_whichever_limit_is_first(short_chunks):
 
 def test_compiling_past_the_limit(monkeypatch):
     release = threading.Event()
-    monkeypatch.setattr(prepare, "to_arrays", lambda graph: release.wait(20))
+    monkeypatch.setattr(prepare, "to_arrays", lambda *_, **__: release.wait(20))
     try:
         result = solve(time_limit=0.5)
         assert prepare.is_preparing()
@@ -318,7 +318,7 @@ def test_other_errors_are_not_hidden(monkeypatch, short_chunks):
 
 
 def test_too_little_memory(monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(prepare, "to_arrays", fail)
