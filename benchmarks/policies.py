@@ -44,6 +44,17 @@ class Stepper:
         after = self._go_on(self._tables, self._state, key, num_steps=num_steps)
         self._state = jax.block_until_ready(after)
 
+    @property
+    def state_bytes(self) -> int:
+        """Of what is kept between steps."""
+        return sum(leaf.nbytes for leaf in jax.tree.leaves(self._state))
+
+    def step_bytes(self) -> int:
+        """Of the most that a compiled step holds at a time, its tables left out."""
+        lowered = self._go_on.lower(self._tables, self._state, self._key, num_steps=2)
+        account = lowered.compile().memory_analysis()
+        return account.temp_size_in_bytes + account.output_size_in_bytes
+
 
 def _random_labels(arrays: GraphArrays, trajectories: int, key: jax.Array) -> jax.Array:
     shape = (trajectories, arrays.row_start.shape[0] - 1)
