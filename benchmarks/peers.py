@@ -1,0 +1,147 @@
+"""Cuts against time, and flips a second, beside other solvers.
+
+    python benchmarks/peers.py --vertices=800,2000 --seconds=10 --out=runs/peers
+    python benchmarks/peers.py --solvers=swift,fast-mixture,tabu,dwave-tabu --seeds=5
+
+Solvers are the shipped agents, by name, and those of `ecord_jax.baselines`; one that this
+installation lacks is named and left out. All get the same graphs, seeds and seconds, compiling
+included, in turns. Shown are medians over the seeds of the cut after a quarter, a half and all of
+the time, and flips a second of all trajectories together (for solvers that count steps otherwise,
+sweeps for example, those). Graphs: random of mean degree 5 and 20 and square tori, weights -1 or 1.
+"""
+
+import functools
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import common
+import jax
+import numpy as np
+from absl import flags
+
+import ecord_jax
+from ecord_jax.agents import shipped_agents
+from ecord_jax.cli.common import run
+from ecord_jax.errors import OptionError
+from ecord_jax.graphs import Graph
+from ecord_jax.graphs.models import torus
+from ecord_jax.search.result import SolveResult
+
+_FLAGS = flags.FlagValues()
+_VERTICES = flags.DEFINE_list("vertices", ["800", "2000"], "Sizes.", flag_values=_FLAGS)
+_SOLVERS = flags.DEFINE_list("solvers", [], "Which; all by default.", flag_values=_FLAGS)
+_SECONDS = flags.DEFINE_float("seconds", 10.0, "Each.", lower_bound=0.1, flag_values=_FLAGS)
+_SEEDS = flags.DEFINE_integer("seeds", 3, "Runs of each.", lower_bound=1, flag_values=_FLAGS)
+_TRAJECTORIES = flags.DEFINE_integer(
+    "trajectories", 20, "Side by side.", lower_bound=1, flag_values=_FLAGS
+)
+_OUT, _JSON = common.define_output(_FLAGS)
+
+# By name: module of ecord_jax.baselines and function, (graph, *, key, trajectories, time_limit).
+_BASELINES = {
+    "tabu": ("tabu", "tabu"),
+    "rank2": ("rank2", "rank2"),
+    "simcim": ("simcim", "simcim"),
+    "leleu": ("leleu", "leleu"),
+    "dwave-tabu": ("dwave", "dwave_tabu"),
+    "dwave-annealing": ("dwave", "dwave_annealing"),
+}
+_PARTS = {"cut_at_quarter": 0.25, "cut_at_half": 0.5, "cut": 1.0}
+_COLUMNS = ("solver", "graph", *_PARTS, "flips_per_second", "seconds")
+_Solver = Callable[..., SolveResult]
+
+
+def main(argv: Sequence[str]) -> None:
+    """Prints a row a graph and solver."""
+    common.no_arguments(argv)
+    sizes = common.parse_sizes("vertices", _VERTICES.value)
+    names = [*shipped_agents(), *_BASELINES]
+    unknown = set(_SOLVERS.value) - set(names)
+    if unknown:
+        raise OptionError(f"flag --solvers: {min(unknown)!r} is none of {', '.join(names)}")
+    report = common.Report("peers", _COLUMNS, _OUT.value, _JSON.value)
+    solvers = {name: _find(name) for name in _SOLVERS.value or names}
+    missing = [name for name, solver in solvers.items() if solver is None]
+    if missing:
+        report.say("left_out", ", ".join(missing))
+    curves = {}
+    for size in sizes:
+        for kind, graph in _graphs(size).items():
+            found = _race({name: s for name, s in solvers.items() if s is not None}, graph)
+            for name, results in found.items():
+                report.add({"solver": name, "graph": kind, **_row(results)})
+            curves[kind] = found
+    for kind, found in curves.items():
+        draw = functools.partial(_draw, found, kind)
+        common.save_plot(report, f"peers_{kind.replace(' ', '_')}", draw)
+    report.finish()
+
+
+def _find(name: str) -> _Solver | None:
+    """A solver by name; None for a baseline that is not here, or whose library is not."""
+    if name in shipped_agents():
+        return functools.partial(ecord_jax.solve, agent=name)
+    module, function = _BASELINES[name]
+    try:
+        return getattr(importlib.import_module(f"ecord_jax.baselines.{module}"), function)
+    except (ImportError, AttributeError):
+        return None
+
+
+def _graphs(size: int) -> dict[str, Graph]:
+    side = max(3, round(size**0.5))
+    return {
+        f"random-5 {size}": common.random_graph(size, 5.0),
+        f"random-20 {size}": common.random_graph(size, 20.0),
+        f"torus {side * side}": torus((side, side), seed=0),
+    }
+
+
+def _race(solvers: dict[str, _Solver], graph: Graph) -> dict[str, list[SolveResult]]:
+    """Results by solver, one a seed; the solvers take turns."""
+    results: dict[str, list[SolveResult]] = {name: [] for name in solvers}
+    for seed in range(_SEEDS.value):
+        for name, solve in solvers.items():
+            results[name].append(
+                solve(
+                    graph,
+                    key=jax.random.key(seed),
+                    trajectories=_TRAJECTORIES.value,
+                    time_limit=_SECONDS.value,
+                )
+            )
+    return results
+
+
+def _row(results: Sequence[SolveResult]) -> dict[str, Any]:
+    speeds = [r.steps * r.trajectories / max(r.seconds["search"], 1e-9) for r in results]
+    cuts = {
+        name: float(np.median([_cut_at(r, part * _SECONDS.value) for r in results]))
+        for name, part in _PARTS.items()
+    }
+    return {
+        **cuts,
+        "flips_per_second": float(np.median(speeds)),
+        "seconds": float(np.median([r.seconds["total"] for r in results])),
+        "cuts": [r.cut for r in results],
+    }
+
+
+def _cut_at(result: SolveResult, seconds: float) -> float:
+    """The best cut known by then; 0 before the first."""
+    return max((float(p.cut) for p in result.curve if p.seconds <= seconds), default=0.0)
+
+
+def _draw(found: dict[str, list[SolveResult]], title: str, axes: Any) -> None:
+    """The best cut of each solver's first seed against time."""
+    for name, results in found.items():
+        curve = results[0].curve
+        axes.step([p.seconds for p in curve], [p.cut for p in curve], where="post", label=name)
+    axes.set(title=title, xlabel="seconds", ylabel="best cut", xscale="log")
+    axes.legend(fontsize=7)
+    axes.grid(alpha=0.3)
+
+
+if __name__ == "__main__":
+    run(main, _FLAGS)
