@@ -28,7 +28,7 @@ _SCALE = flags.DEFINE_float(
 _OUT, _JSON = common.define_output(_FLAGS)
 
 # By vertices: (steps a turn, least ratio of plain to fast). Seen on two cores: about 2, 3.6 and 11.
-_LEAST = {800: (32, 1.2), 2000: (16, 1.8), 10_000: (2, 4.0)}
+_LEAST = {800: (32, 1.2), 2000: (16, 1.5), 10_000: (2, 3.5)}
 _COLUMNS = ("vertices", "plain_milliseconds", "fast_milliseconds", "ratio", "least", "verdict")
 
 

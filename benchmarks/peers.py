@@ -1,17 +1,16 @@
 """Cuts against time, and flips a second, beside other solvers.
 
     python benchmarks/peers.py --vertices=800,2000 --seconds=10 --out=runs/peers
-    python benchmarks/peers.py --solvers=swift,fast-mixture,tabu,dwave-tabu --seeds=5
+    python benchmarks/peers.py --solvers=swift,ecord:mixture,tabu,dwave-tabu --seeds=5
 
-Solvers are the shipped agents, by name, and those of `ecord_jax.baselines`; one that this
-installation lacks is named and left out. All get the same graphs, seeds and seconds, compiling
+Solvers are those of `ecord_jax.baselines.registry`; one whose library is not installed is named and
+left out. All get the same graphs, seeds and seconds, compiling
 included, in turns. Shown are medians over the seeds of the cut after a quarter, a half and all of
 the time, and flips a second of all trajectories together (for solvers that count steps otherwise,
 sweeps for example, those). Graphs: random of mean degree 5 and 20 and square tori, weights -1 or 1.
 """
 
 import functools
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,17 +19,17 @@ import jax
 import numpy as np
 from absl import flags
 
-import ecord_jax
-from ecord_jax.agents import shipped_agents
+from ecord_jax.baselines.registry import find_solver
 from ecord_jax.cli.common import run
-from ecord_jax.errors import OptionError
+from ecord_jax.errors import EcordError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.models import torus
 from ecord_jax.search.result import SolveResult
 
+_DEFAULT = ("swift", "ecord:mixture", "tabu", "rank2", "simcim", "leleu", "dwave-tabu", "dwave-sa")
 _FLAGS = flags.FlagValues()
 _VERTICES = flags.DEFINE_list("vertices", ["800", "2000"], "Sizes.", flag_values=_FLAGS)
-_SOLVERS = flags.DEFINE_list("solvers", [], "Which; all by default.", flag_values=_FLAGS)
+_SOLVERS = flags.DEFINE_list("solvers", list(_DEFAULT), "Which.", flag_values=_FLAGS)
 _SECONDS = flags.DEFINE_float("seconds", 10.0, "Each.", lower_bound=0.1, flag_values=_FLAGS)
 _SEEDS = flags.DEFINE_integer("seeds", 3, "Runs of each.", lower_bound=1, flag_values=_FLAGS)
 _TRAJECTORIES = flags.DEFINE_integer(
@@ -38,15 +37,6 @@ _TRAJECTORIES = flags.DEFINE_integer(
 )
 _OUT, _JSON = common.define_output(_FLAGS)
 
-# By name: module of ecord_jax.baselines and function, (graph, *, key, trajectories, time_limit).
-_BASELINES = {
-    "tabu": ("tabu", "tabu"),
-    "rank2": ("rank2", "rank2"),
-    "simcim": ("simcim", "simcim"),
-    "leleu": ("leleu", "leleu"),
-    "dwave-tabu": ("dwave", "dwave_tabu"),
-    "dwave-annealing": ("dwave", "dwave_annealing"),
-}
 _PARTS = {"cut_at_quarter": 0.25, "cut_at_half": 0.5, "cut": 1.0}
 _COLUMNS = ("solver", "graph", *_PARTS, "flips_per_second", "seconds")
 _Solver = Callable[..., SolveResult]
@@ -56,19 +46,15 @@ def main(argv: Sequence[str]) -> None:
     """Prints a row a graph and solver."""
     common.no_arguments(argv)
     sizes = common.parse_sizes("vertices", _VERTICES.value)
-    names = [*shipped_agents(), *_BASELINES]
-    unknown = set(_SOLVERS.value) - set(names)
-    if unknown:
-        raise OptionError(f"flag --solvers: {min(unknown)!r} is none of {', '.join(names)}")
+    solvers = {name: find_solver(name).run for name in _SOLVERS.value}
     report = common.Report("peers", _COLUMNS, _OUT.value, _JSON.value)
-    solvers = {name: _find(name) for name in _SOLVERS.value or names}
-    missing = [name for name, solver in solvers.items() if solver is None]
+    missing = [name for name, solver in solvers.items() if not _works(solver)]
     if missing:
         report.say("left_out", ", ".join(missing))
     curves = {}
     for size in sizes:
         for kind, graph in _graphs(size).items():
-            found = _race({name: s for name, s in solvers.items() if s is not None}, graph)
+            found = _race({n: s for n, s in solvers.items() if n not in missing}, graph)
             for name, results in found.items():
                 report.add({"solver": name, "graph": kind, **_row(results)})
             curves[kind] = found
@@ -78,15 +64,13 @@ def main(argv: Sequence[str]) -> None:
     report.finish()
 
 
-def _find(name: str) -> _Solver | None:
-    """A solver by name; None for a baseline that is not here, or whose library is not."""
-    if name in shipped_agents():
-        return functools.partial(ecord_jax.solve, agent=name)
-    module, function = _BASELINES[name]
+def _works(solver: _Solver) -> bool:
+    """Whether it solves a small graph: a peer imports its library when it is called."""
     try:
-        return getattr(importlib.import_module(f"ecord_jax.baselines.{module}"), function)
-    except (ImportError, AttributeError):
-        return None
+        solver(common.random_graph(20, 5.0), key=jax.random.key(0), trajectories=1, time_limit=0.1)
+    except (ImportError, EcordError):
+        return False
+    return True
 
 
 def _graphs(size: int) -> dict[str, Graph]:

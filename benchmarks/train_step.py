@@ -5,8 +5,8 @@
 Presets are those of experiments/train.py. `update` is the whole, as training runs it: one compiled
 function, its state donated. The parts are compiled by themselves and timed in turns with it, so
 they do not add up to it exactly: `act`, the steps of all trajectories, stored; `sample`, windows
-out of the replay; `forward`, the loss of them (both networks replay); `gradient`, what the gradient
-takes beyond that; `optimiser`, Adam and the target's average.
+out of the replay; `loss`, of those windows (both networks replay them); `loss and gradient`, that
+and the way back; `optimiser`, Adam and the target's average.
 """
 
 import dataclasses
@@ -69,16 +69,15 @@ def _measure(config: TrainConfig) -> list[dict[str, Any]]:
     for _ in range(-(-config.window // config.update_every)):
         state, _ = fill(state)
     found = common.interleaved(_parts(config, state), repeats=_REPEATS.value)
-    seconds = {name: timing.median for name, timing in found.items()}
-    seconds["gradient"] -= seconds["forward"]
+    whole = found["update"].median
     return [
         {
             "part": name,
-            "milliseconds": 1e3 * value,
-            "spread": round(found[name].spread, 3),
-            "percent": 100 * value / seconds["update"],
+            "milliseconds": 1e3 * timing.median,
+            "spread": round(timing.spread, 3),
+            "percent": 100 * timing.median / whole,
         }
-        for name, value in seconds.items()
+        for name, timing in found.items()
     ]
 
 
@@ -91,8 +90,8 @@ def _parts(config: TrainConfig, state: TrainState) -> dict[str, Callable[[], Any
         "update": _going_on(functools.partial(update, config), state),
         "act": _going_on(functools.partial(act, config), state),
         "sample": common.blocking(jax.jit(functools.partial(_sample, config)), state),
-        "forward": common.blocking(value, state, state.agent.params, windows),
-        "gradient": common.blocking(gradient, state, state.agent.params, windows),
+        "loss": common.blocking(value, state, state.agent.params, windows),
+        "loss and gradient": common.blocking(gradient, state, state.agent.params, windows),
         "optimiser": common.blocking(jax.jit(functools.partial(_descend, config)), state, steps),
     }
 
