@@ -21,7 +21,7 @@ from absl import flags
 
 from ecord_jax.baselines.registry import find_solver
 from ecord_jax.cli.common import run
-from ecord_jax.errors import EcordError
+from ecord_jax.errors import MissingExtraError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.models import torus
 from ecord_jax.search.result import SolveResult
@@ -68,7 +68,7 @@ def _works(solver: _Solver) -> bool:
     """Whether it solves a small graph: a peer imports its library when it is called."""
     try:
         solver(common.random_graph(20, 5.0), key=jax.random.key(0), trajectories=1, time_limit=0.1)
-    except (ImportError, EcordError):
+    except MissingExtraError:
         return False
     return True
 

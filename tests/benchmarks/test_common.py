@@ -2,6 +2,7 @@
 
 import importlib.util
 import pathlib
+import sys
 
 import pytest
 
@@ -11,7 +12,7 @@ PATH = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "common.py"
 @pytest.fixture(scope="module")
 def common():
     spec = importlib.util.spec_from_file_location("benchmarks_common", PATH)
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
