@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import common
 import numpy as np
 from absl import flags
 
 from ecord_jax.cli.common import run
-from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph, read_graph
 from ecord_jax.graphs.models import Weights, erdos_renyi, power_law, torus
 from ecord_jax.graphs.presolve import presolve
@@ -54,10 +54,10 @@ _COLUMNS = (
 
 def main(argv: Sequence[str]) -> int:
     """Prints a row a graph."""
-    if len(argv) > 1:
-        raise OptionError(f"unexpected argument {argv[1]!r}; see --help")
-    texts = _VERTICES.value or (() if _GRAPHS.value else _DEFAULT_VERTICES)
-    graphs = _all_graphs(_GRAPHS.value, [_parse_size(text) for text in texts], _SEED.value)
+    common.no_arguments(argv)
+    texts = _VERTICES.value or ([] if _GRAPHS.value else _DEFAULT_VERTICES)
+    sizes = common.parse_sizes("vertices", texts) if texts else []
+    graphs = _all_graphs(_GRAPHS.value, sizes, _SEED.value)
     if not _JSON.value:
         print(_line(_COLUMNS))
     for name, graph in graphs:
@@ -126,16 +126,8 @@ _GENERATORS: dict[str, _Maker] = {
 }
 
 
-def _parse_size(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 10**8:
-        raise OptionError(f"flag --vertices={text}: expected integers from 1 to 100000000")
-    return int(text)
-
-
 def _line(cells: Sequence[Any]) -> str:
-    """A row of the table."""
-    texts = [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in cells]
-    return f"{texts[0]:<28}" + "".join(f"{text:>15}" for text in texts[1:])
+    return common.line(cells, [len(column) for column in _COLUMNS])
 
 
 if __name__ == "__main__":

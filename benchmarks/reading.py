@@ -10,17 +10,15 @@ what is shown, the interpreter and its libraries included. Weights are integers 
 the processor's seconds say more than those of the clock.
 """
 
-import concurrent.futures
 import json
-import multiprocessing
 import os
-import resource
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import common
 import numpy as np
 from absl import flags
 
@@ -45,8 +43,7 @@ _COLUMNS = ("format", "megabytes", "seconds", "cpu_seconds", "peak_megabytes")
 
 def main(argv: Sequence[str]) -> None:
     """Prints a row a format."""
-    if len(argv) > 1:
-        raise OptionError(f"unexpected argument {argv[1]!r}; see --help")
+    common.no_arguments(argv)
     makers = _makers(_VERTICES.value, _EDGES.value)
     unknown = set(_FORMATS.value) - set(makers)
     if unknown:
@@ -57,7 +54,7 @@ def main(argv: Sequence[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "file")
             makers[name](path)
-            row = {"format": name, **_apart(measure, path, name.partition(" ")[0])}
+            row = {"format": name, **common.apart(measure, path, name.partition(" ")[0])}
         print(json.dumps(row) if _JSON.value else _line([row[c] for c in _COLUMNS]), flush=True)
 
 
@@ -73,24 +70,8 @@ def measure(path: str, format: str) -> dict[str, Any]:
         "edges": item.num_edges if is_graph else len(item.pairs),
         "seconds": round(wall, 2),
         "cpu_seconds": round(cpu, 2),
-        "peak_megabytes": round(_peak_kilobytes() / 1000),
+        "peak_megabytes": common.peak_megabytes(),
     }
-
-
-def _peak_kilobytes() -> int:
-    """The most memory of the process; what Linux has in getrusage may be that of its parent."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
-    except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(function, *arguments).result()
 
 
 def _makers(num_vertices: int, num_edges: int) -> dict[str, Callable[[str], None]]:
@@ -143,8 +124,7 @@ def _metis_text(graph: Graph) -> str:
 
 
 def _line(cells: Sequence[Any]) -> str:
-    """A row of the table."""
-    return f"{cells[0]:<16}" + "".join(f"{cell!s:>16}" for cell in cells[1:])
+    return common.line(cells, [len(column) for column in _COLUMNS])
 
 
 if __name__ == "__main__":
