@@ -87,8 +87,8 @@ def _seconds(text: str) -> dict[str, float]:
 
 
 def _tenure(text: str) -> dict[str, Any]:
-    tabu = importlib.import_module("ecord_jax.baselines.tabu")
-    return {"tenure": {"fixed": tabu.FIXED, "shrinking": tabu.SHRINKING}[text]}
+    tenure = importlib.import_module("ecord_jax.baselines.tenure")
+    return {"tenure": {"fixed": tenure.FIXED, "shrinking": tenure.SHRINKING}[text]}
 
 
 def _parameters(text: str) -> dict[str, str]:

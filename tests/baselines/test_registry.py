@@ -51,8 +51,9 @@ def test_unknown_names(name):
 
 
 def test_tenures_of_tabu():
-    tabu = pytest.importorskip("ecord_jax.baselines.tabu")
-    assert find_solver("tabu:fixed").run.options == {"tenure": tabu.FIXED}
+    from ecord_jax.baselines.tenure import FIXED
+
+    assert find_solver("tabu:fixed").run.options == {"tenure": FIXED}
     assert find_solver("tabu").run.options == {}
     with pytest.raises(OptionError, match="'long' makes no sense to tabu"):
         find_solver("tabu:long")
