@@ -43,11 +43,12 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _compare(size: int, steps: int, least: float) -> dict[str, object]:
-    arrays = to_arrays(common.random_graph(size, 5.0))
+    graph = common.random_graph(size, 5.0)
+    arrays = to_arrays(graph)
     agent = common.named_agent("paper", arrays)
     turns = {
         name: functools.partial(
-            POLICIES[name](agent, arrays, _TRAJECTORIES.value, jax.random.key(0)).run, steps
+            POLICIES[name](agent, graph, arrays, _TRAJECTORIES.value, jax.random.key(0)).run, steps
         )
         for name in ("plain", "fast")
     }

@@ -67,10 +67,11 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _measure(policy: str, size: int) -> dict[str, Any]:
-    arrays = to_arrays(common.random_graph(size, 5.0))
+    graph = common.random_graph(size, 5.0)
+    arrays = to_arrays(graph)
     agent = common.named_agent(_AGENT.value, arrays)
     few, many = (
-        POLICIES[policy](agent, arrays, count, jax.random.key(0)) for count in (_FEW, _MANY)
+        POLICIES[policy](agent, graph, arrays, count, jax.random.key(0)) for count in (_FEW, _MANY)
     )
     cells = (_MANY - _FEW) * (arrays.row_start.shape[0] - 1)
     # The RNN's hidden state is one of a trajectory, not of a vertex.

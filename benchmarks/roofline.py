@@ -172,7 +172,8 @@ def _rows(size: int, bandwidth: float, peak: float) -> list[dict[str, Any]]:
     sizes = _Sizes(_TRAJECTORIES.value, size, 2 * graph.num_edges, agent.config)
     turns = {
         name: functools.partial(
-            POLICIES[name](agent, arrays, sizes.trajectories, jax.random.key(0)).run, _STEPS[name]
+            POLICIES[name](agent, graph, arrays, sizes.trajectories, jax.random.key(0)).run,
+            _STEPS[name],
         )
         for name in _POLICIES.value
     }

@@ -95,7 +95,7 @@ def _measure(size: int, trajectories: int, last: dict[str, float]) -> Iterator[d
         if seconds * size > _LONGEST.value or too_large:
             del last[policy]
     paced = {
-        policy: _pace(POLICIES[policy](agent, arrays, trajectories, jax.random.key(1)))
+        policy: _pace(POLICIES[policy](agent, graph, arrays, trajectories, jax.random.key(1)))
         for policy in last
     }
     turns = {name: functools.partial(one.run, steps) for name, (one, steps) in paced.items()}
@@ -115,9 +115,11 @@ def _measure(size: int, trajectories: int, last: dict[str, float]) -> Iterator[d
 
 def _pace(stepper: Stepper) -> tuple[Stepper, int]:
     """Finds out how many steps make a turn; each number of them is compiled anew."""
-    one_step = common.interleaved({0: functools.partial(stepper.run, 1)}, repeats=2)[0].median
-    wanted = min(int(_TURN_SECONDS / one_step), _MOST_STEPS)
-    return stepper, 1 << max(wanted.bit_length() - 1, 0)
+    least = stepper.least_steps
+    first = functools.partial(stepper.run, least)
+    one_step = common.interleaved({0: first}, repeats=2)[0].median / least
+    wanted = min(int(_TURN_SECONDS / one_step), _MOST_STEPS) // least
+    return stepper, least << max(wanted.bit_length() - 1, 0)
 
 
 def _sum_up(report: common.Report) -> None:

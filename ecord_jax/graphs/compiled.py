@@ -78,4 +78,4 @@ def _make_callable(module: types.ModuleType | None, reorder: bool) -> None:
     for _, function in inspect.getmembers(module, inspect.isfunction):
         if inspect.getmodule(function) is module:
             # C calls none of them: a tenth less to compile.
-            register_jitable(no_cfunc_wrapper=True, fastmath=fastmath)(function)
+            register_jitable(no_cfunc_wrapper=True, fastmath=fastmath, forceinline=True)(function)

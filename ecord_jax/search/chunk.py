@@ -32,10 +32,9 @@ __all__ = [
 
 _CHUNK_SECONDS = 0.25
 _LONGEST_CHUNK = 512
-# Rough seconds a step, and a step for each trajectory and vertex, of the plain policy; and how many
-# vertices, of all trajectories together, a step should look at: what it keeps for each of them (64
-# floats) should fit the caches of a CPU, where that halves the time, or else the memory.
-_CPU = (1e-3, 1e-7, 50_000)
+# Rough seconds a step, and a step for each trajectory and vertex; and how many vertices, of all
+# trajectories together, a step should look at, for it keeps some numbers for each of them.
+_CPU = (1e-3, 1.5e-8, 20_000_000)
 _ACCELERATOR = (1e-4, 1e-9, 20_000_000)
 
 

@@ -32,12 +32,14 @@ from ecord_jax.search.incremental_walk import (
 )
 from ecord_jax.search.prepare import Prepared, translate_memory_errors
 
-__all__ = ["IncrementalWalk", "can_walk", "prepare_incremental", "start_walk", "survey"]
+__all__ = ["OWN", "IncrementalWalk", "can_walk", "prepare_incremental", "start_walk", "survey"]
 
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 _FANOUT, _FEATURES = 16, 6
 _COLDEST = 1e30  # 1 / T at temperature 0
-_CHANGED = "labels peeks last_flip tops sums stamps ring pending shift cross seen shared counts"
+# What a walk has for itself, of an `IncrementalState`.
+_OWN = "labels peeks last_flip tops sums stamps ring pending shift cross seen shared counts"
+OWN = tuple(_OWN.split(" "))
 
 
 def can_walk(config: object) -> bool:
@@ -193,7 +195,7 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
                 refresh_every,
                 0,
                 recent,
-                config.scaling == "paper",
+                0 if config.scaling == "paper" else -NEVER,
                 config.scaling == "scale_free",
                 0,
             ]
@@ -229,7 +231,7 @@ def start_walk(
         temperature: of its softmax; 0 is greedy, ties at random.
         rng: of the walk's draws.
     """
-    state = ground._replace(**{name: getattr(ground, name).copy() for name in _CHANGED.split()})
+    state = ground._replace(**{name: getattr(ground, name).copy() for name in OWN})
     state.labels[:] = labels
     state.shared[COLDNESS] = 1 / temperature if temperature else _COLDEST
     return IncrementalWalk(state, rng, labels.astype(np.int8))

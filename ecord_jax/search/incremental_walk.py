@@ -29,7 +29,7 @@ _TIMES = 2  # features before the times
 # Columns of `tables` before those of the features, and places in `shared` and `counts`.
 SQUARE, LINEAR, GAP, TOP, PRODUCTS = 0, 1, 2, 3, 4
 CUT, BEST, COLDNESS, UNIT, SEEN_GAP, SEEN_TOP, EVEN, LENGTH, BIASED, OUT_BIAS = range(10)
-STEP, BEST_STEP, EVERY, COUNTED, RECENT, FROM_START, LOGARITHM, PENDING = range(8)
+STEP, BEST_STEP, EVERY, COUNTED, RECENT, BEFORE, LOGARITHM, PENDING = range(8)
 
 
 class IncrementalState(NamedTuple):
@@ -62,8 +62,8 @@ class IncrementalState(NamedTuple):
             refresh gap and largest peek as observed, sum_f u_f gamma_f m_f and |m|^2 / A; u . beta,
             the last bias.
         counts: int64 [8]: flips done, when the best was met, flips between refreshes, when peeks
-            were last computed, R, whether times count from the start, whether the gap is seen
-            through a logarithm, how many are pending.
+            were last computed, R, for how long before the start a vertex counts as not flipped,
+            whether the gap is seen through a logarithm, how many are pending.
     """
 
     starts: Any
@@ -119,9 +119,8 @@ def walk(w: IncrementalState) -> None:
             i = k if refresh else w.pending[k]
             _look(i, w.labels, w.peeks, w.last_flip, w.rates, w.seen, shared, counts)
             sigma = _deviation(i, w.tables, w.inner, w.cross, w.seen, shared)
-            even = _even(i, w.tables, w.slopes, w.seen, shared)
+            even = _even(i, w.tables, w.slopes, w.seen, shared) + shared[BIASED] * sigma
             odd = _odd(i, w.static, w.shift, w.bias, w.out, w.weighed, w.seen, sigma)
-            even += shared[BIASED] * sigma
             w.tops[i] = (_HALF_SUM * even + _HALF_DIFFERENCE * odd) / sigma + shared[OUT_BIAS]
         if refresh:
             _sum_all(w.tops, w.sums, w.offsets, shared)
@@ -187,30 +186,30 @@ def _look(
     i: int, labels: Any, peeks: Any, last_flip: Any, rates: Any, seen: Any, shared: Any, counts: Any
 ) -> None:
     """What is observed of a vertex, see `ecord_jax.env.observe`."""
-    elapsed = counts[STEP] - last_flip[i]
-    if counts[FROM_START]:
-        elapsed = min(elapsed, counts[STEP])
+    one = np.float32(1.0)
+    time = np.float32(min(counts[STEP] - last_flip[i], counts[STEP] + counts[BEFORE]))
     seen[0], seen[1] = labels[i], peeks[i] * shared[UNIT]
-    for k in range(len(rates)):
-        seen[_TIMES + k] = min(elapsed * rates[k], 1.0)
+    for k in range(4):
+        part = time * rates[k]
+        seen[_TIMES + k] = part if part < one else one
 
 
 def _deviation(i: int, tables: Any, inner: Any, cross: Any, seen: Any, shared: Any) -> float:
     """sigma_i of `ecord_jax.networks.fast`."""
     variance = tables[i, SQUARE] + shared[LENGTH]
     variance += tables[i, GAP] * shared[SEEN_GAP] + tables[i, TOP] * shared[SEEN_TOP]
-    for k in range(len(seen)):
-        slope = tables[i, PRODUCTS + k] + cross[k] + inner[k, k] * seen[k]
-        for j in range(k):
-            slope += 2.0 * inner[k, j] * seen[j]
-        variance += seen[k] * slope
+    for k in range(6):
+        slope = np.float32(0.0)
+        for j in range(6):
+            slope += inner[k, j] * seen[j]
+        variance += seen[k] * (slope + tables[i, PRODUCTS + k] + cross[k])
     return math.sqrt(max(variance, 0.0) + _EPSILON)
 
 
 def _even(i: int, tables: Any, slopes: Any, seen: Any, shared: Any) -> float:
     """The linear half of the head, without beta's share."""
     total = tables[i, LINEAR] + shared[EVEN]
-    for k in range(len(seen)):
+    for k in range(6):
         total += slopes[k] * seen[k]
     return total
 

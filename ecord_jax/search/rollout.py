@@ -85,21 +85,31 @@ def rollout(
     # One draw for the whole trajectory: three numbers a step, none a vertex.
     draws = jax.random.uniform(key, (num_steps, 3)) if actions is None else None
 
-    def body(carry: Carry, per_step) -> tuple[Carry, Record]:
-        forced, draw = per_step
+    def judge(carry: Carry) -> jax.Array:
         observation = observe(arrays, carry.state, scaling=scaling)
-        q = q_values(agent, embeddings, observation, carry.hidden)
+        return q_values(agent, embeddings, observation, carry.hidden)
+
+    def body(carries: tuple[Carry, jax.Array], per_step) -> tuple[tuple[Carry, jax.Array], Record]:
+        (carry, q), (forced, draw) = carries, per_step
         if forced is None:
             action = _choose(q, draw, temperature, epsilon, arrays.num_vertices)
         else:
             action = forced
         state, reward, seen = step_and_look(arrays, carry.state, action, scaling=scaling)
-        after = observe_global(arrays, state, scaling=scaling)
-        hidden = remember(agent, embeddings, action, jnp.stack(seen), after, carry.hidden)
+        hidden = carry.hidden
+        if hidden.size:
+            after = observe_global(arrays, state, scaling=scaling)
+            hidden = remember(agent, embeddings, action, jnp.stack(seen), after, hidden)
         extra = None if record is None else record(carry, q, action)
-        return Carry(state, hidden), Record(action, reward, state.cut, extra)
+        after = Carry(state, hidden)
+        return (after, judge(after)), Record(action, reward, state.cut, extra)
 
-    return jax.lax.scan(body, carry, (actions, draws), length=num_steps)
+    # Q-values are handed to the next step, where they are used: within one step XLA would compute
+    # parts of them again wherever they are read.
+    (carry, _), record = jax.lax.scan(
+        body, (carry, judge(carry)), (actions, draws), length=num_steps
+    )
+    return carry, record
 
 
 def _choose(q, draw, temperature, epsilon, num_vertices) -> jax.Array:
