@@ -28,7 +28,7 @@ solve: $(STAMP)
 	@echo "curve:  runs/curve.png"
 
 test: $(STAMP)
-	@$(PY) -m pytest -q -m "not slow"
+	@$(PY) -m pytest -q -m "not slow" -n 2 --dist loadfile
 
 test-all: $(STAMP)
 	@$(PY) -m pytest -q -m slow

@@ -23,6 +23,8 @@ width of the head, F features of an observation, D embedding width, P = 2 D that
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -32,10 +34,12 @@ from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.decoder import EcordNetwork
 
-__all__ = ["Factored", "advantages", "factor"]
+__all__ = ["BLOCK", "Factored", "advantages", "columns", "factor"]
 
 _SLOPE = 0.01  # of flax's leaky ReLU
 _EPSILON = 1e-6  # of flax's layer norm
+_LINE = 16  # floats in a cache line
+BLOCK, _MOST_IN_ONE = 4096, 16384  # vertices
 _EVEN, _ODD = (1 + _SLOPE) / 2, (1 - _SLOPE) / 2
 
 
@@ -44,7 +48,7 @@ class Factored(NamedTuple):
 
     Attributes:
         vertex: float32 [N, D], x_i.
-        static: float32 [A, N or a little more], gamma_f S_fi.
+        static: float32 [blocks, A, a little more than vertices of a block], gamma_f S_fi.
         square: float32 [N], |S_i|^2 / A.
         observed_products: float32 [F, N], 2 S_i . O_k / A.
         memory_products: float32 [P, N], 2 S_i . M / A.
@@ -87,7 +91,7 @@ def factor(params: Any, config: EcordConfig, arrays: GraphArrays) -> Factored:
     width = static.shape[0]
     return Factored(
         vertex=vertex,
-        static=_spread_over_cache(scale[:, None] * static),
+        static=_in_blocks(scale[:, None] * static),
         square=jnp.square(static).sum(axis=0) / width,
         observed_products=2 / width * observed @ static,
         memory_products=2 / width * memory @ static,
@@ -118,18 +122,50 @@ def advantages(t: Factored, features: tuple[jax.Array, ...], projected: jax.Arra
     even = t.linear + shift @ t.out + (t.bias @ t.out) * sigma
     for feature, weight in zip(features, weights @ t.out, strict=True):
         even = even + weight * feature
+    odd = _over_blocks(functools.partial(_odd, t, shift, weights), t.static, (sigma, *features))
+    return (_EVEN * even + _ODD * odd) / sigma + t.out_bias
+
+
+def _odd(
+    t: Factored,
+    shift: jax.Array,
+    weights: jax.Array,
+    static: jax.Array,
+    seen: tuple[jax.Array, ...],
+) -> jax.Array:
+    """sum_f u_f |gamma_f y_fi + beta_f sigma_i| of the vertices of a block."""
+    sigma, *features = seen
     odd = jnp.zeros_like(sigma)
-    for f in range(t.static.shape[0]):
-        y = t.static[f, : sigma.shape[0]] + shift[f] + t.bias[f] * sigma
+    for f in range(t.scale.shape[0]):
+        y = static[f, : sigma.shape[0]] + shift[f] + t.bias[f] * sigma
         for feature, weight in zip(features, weights[:, f], strict=True):
             y = y + weight * feature
         odd = odd + t.out[f] * jnp.abs(y)
-    return (_EVEN * even + _ODD * odd) / sigma + t.out_bias
+    return odd
+
+
+def _over_blocks(
+    function: Callable[[jax.Array, tuple[jax.Array, ...]], jax.Array],
+    static: jax.Array,
+    seen: tuple[jax.Array, ...],
+) -> jax.Array:
+    """Blocks of vertices one after another, each for all trajectories while its table is cached."""
+    size = seen[0].shape[0]
+    if len(static) == 1:
+        return function(static[0], seen)
+    padded = [jnp.pad(x, (0, len(static) * BLOCK - size)) for x in seen]
+
+    def one(block: tuple[jax.Array, jax.Array]) -> jax.Array:
+        number, table = block
+        parts = [jax.lax.dynamic_slice(x, (number * BLOCK,), (BLOCK,)) for x in padded]
+        return function(table, tuple(parts))
+
+    return jax.lax.map(one, (jnp.arange(len(static)), static)).ravel()[:size]
 
 
 def _deviation(t: Factored, features: tuple[jax.Array, ...], projected: jax.Array) -> jax.Array:
     """sigma: float32 [N]."""
-    width = t.static.shape[0]
+    width = t.scale.shape[0]
     vector = projected @ t.memory
     inner, cross = t.observed @ t.observed.T / width, 2 / width * (t.observed @ vector)
     variance = t.square + projected @ t.memory_products + vector @ vector / width
@@ -141,15 +177,28 @@ def _deviation(t: Factored, features: tuple[jax.Array, ...], projected: jax.Arra
     return jnp.sqrt(jnp.maximum(variance, 0.0) + _EPSILON)
 
 
-def _spread_over_cache(table: jax.Array) -> jax.Array:
-    """Adds columns until a row is an odd number of cache lines long.
+def _in_blocks(table: jax.Array) -> jax.Array:
+    """[A, N] -> [blocks, A, columns]; a block has 4096 vertices where there are several.
 
-    The pass reads all rows side by side. Padded sizes are multiples of powers of two, which would
-    put all rows into the same few sets of a cache: that takes twice the time.
+    Columns are added until a row is an odd number of cache lines long. The pass reads all rows side
+    by side, and with a power of two they would share a few sets of a cache: twice the time.
     """
-    line = 16
-    columns = -(-table.shape[1] // line) | 1
-    return jnp.pad(table, ((0, 0), (0, columns * line - table.shape[1])))
+    width, size = table.shape
+    if size <= _MOST_IN_ONE:
+        blocks = table[None]
+    else:
+        whole = jnp.pad(table, ((0, 0), (0, -size % BLOCK)))
+        blocks = whole.reshape(width, -1, BLOCK).transpose(1, 0, 2)
+    columns = (-(-blocks.shape[2] // _LINE) | 1) * _LINE
+    return jnp.pad(blocks, ((0, 0), (0, 0), (0, columns - blocks.shape[2])))
+
+
+def columns(table: jax.Array, vertices: jax.Array) -> jax.Array:
+    """float32 [1, A, V]: the columns of V vertices of the static table, as a table of its own."""
+    if len(table) == 1:
+        return table[..., vertices]
+    block, place = jnp.divmod(vertices, BLOCK)
+    return table[block, :, place].T[None]
 
 
 def _centred(rows: jax.Array) -> jax.Array:

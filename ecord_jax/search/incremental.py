@@ -28,7 +28,7 @@ from ecord_jax.env.maxcut import PAPER_TIME_CLIP
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.agent import Agent, projected_memory, q_values, remember
-from ecord_jax.networks.fast import Factored, advantages
+from ecord_jax.networks.fast import Factored, advantages, columns
 from ecord_jax.search.rollout import Carry, Record
 from ecord_jax.search.sampling import TINY, invert
 
@@ -153,7 +153,8 @@ def _look_again(agent, arrays, embeddings, carry, scores, action, temperature) -
     vertices = jnp.concatenate([action[None], neighbours, recent])
     read = jnp.minimum(vertices, size - 1)
     some = embeddings._replace(
-        **{name: getattr(embeddings, name)[..., read] for name in _PER_VERTEX}
+        static=columns(embeddings.static, read),
+        **{name: getattr(embeddings, name)[..., read] for name in _PER_VERTEX},
     )
     features = observe_vertices(arrays, carry.state, read, scaling=agent.config.scaling)
     row, column = jnp.divmod(vertices, _LEAF)
@@ -169,7 +170,7 @@ def _look_again(agent, arrays, embeddings, carry, scores, action, temperature) -
     )
 
 
-_PER_VERTEX = ("static", "square", "observed_products", "memory_products", "linear")
+_PER_VERTEX = ("square", "observed_products", "memory_products", "linear")
 
 
 def _sum(rows: jax.Array, temperature: jax.Array | float) -> tuple[jax.Array, jax.Array]:

@@ -19,7 +19,7 @@ from ecord_jax.graphs.arrays import to_arrays, weight_unit
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent, factor, projected_memory
 from ecord_jax.networks.config import EcordConfig
-from ecord_jax.networks.fast import Factored
+from ecord_jax.networks.fast import BLOCK, Factored
 from ecord_jax.search.crew import prepare_crew
 from ecord_jax.search.incremental import recent_flips
 from ecord_jax.search.incremental_walk import (
@@ -121,10 +121,10 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
         refresh_every: K, see `ecord_jax.search.incremental`.
     """
     arrays, config, size = to_arrays(graph), agent.config, graph.num_vertices
-    t = _six_features(jax.tree.map(np.asarray, jax.jit(factor)(agent, arrays)))
+    t: Any = _six_features(jax.tree.map(np.asarray, jax.jit(factor)(agent, arrays)))
     matrix = graph.adjacency()
     unit = weight_unit(float(np.abs(matrix.data).max(initial=0.0)))
-    width, features = t.static.shape[0], len(t.observed)
+    width, features = len(t.scale), len(t.observed)
     # The memory is linear in the globals: p = p_0 + sum_g p_g o_g.
     probes = np.concatenate([np.zeros((1, 2)), np.eye(2)]).astype(np.float32)
     hidden = jnp.zeros(0)
@@ -139,7 +139,7 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
         starts=matrix.indptr.astype(np.int64),
         near=matrix.indices.astype(np.int32),
         weights=(matrix.data / unit).astype(np.float32),
-        static=np.ascontiguousarray(t.static[:, :size].T),
+        static=_rows(t.static)[:size],
         tables=np.stack(
             [
                 t.square[:size] + products[0],
@@ -210,6 +210,13 @@ def _six_features(t: Factored) -> Factored:
         name: np.pad(getattr(t, name), more) for name in ("observed", "observed_products")
     }
     return t._replace(**padded)
+
+
+def _rows(static: np.ndarray) -> np.ndarray:
+    """The blocks of a table [blocks, A, columns] as rows [N, A]."""
+    if len(static) == 1:
+        return np.ascontiguousarray(static[0].T)
+    return np.concatenate([block[:, :BLOCK].T for block in static])
 
 
 def _offsets(size: int) -> np.ndarray:

@@ -98,18 +98,18 @@ def rollout(
         state, reward, seen = step_and_look(arrays, carry.state, action, scaling=scaling)
         hidden = carry.hidden
         if hidden.size:
-            after = observe_global(arrays, state, scaling=scaling)
-            hidden = remember(agent, embeddings, action, jnp.stack(seen), after, hidden)
+            globals_ = observe_global(arrays, state, scaling=scaling)
+            hidden = remember(agent, embeddings, action, jnp.stack(seen), globals_, hidden)
         extra = None if record is None else record(carry, q, action)
         after = Carry(state, hidden)
         return (after, judge(after)), Record(action, reward, state.cut, extra)
 
     # Q-values are handed to the next step, where they are used: within one step XLA would compute
     # parts of them again wherever they are read.
-    (carry, _), record = jax.lax.scan(
+    (carry, _), records = jax.lax.scan(
         body, (carry, judge(carry)), (actions, draws), length=num_steps
     )
-    return carry, record
+    return carry, records
 
 
 def _choose(q, draw, temperature, epsilon, num_vertices) -> jax.Array:

@@ -45,7 +45,7 @@ _DEFAULT_SECONDS = 30.0
 _MOST_STEPS = 2**30 - 2**10
 _REPORT_SECONDS = 0.1  # between calls of the callback while the device is prepared
 _MOST_TRAJECTORIES = 2**20
-_REFRESHES = 160  # looks at all vertices in |V| steps
+_REFRESHES = 80  # looks at all vertices in |V| steps; more make no better cuts
 
 
 def solve(
@@ -83,7 +83,7 @@ def solve(
         init: "random", "equal" or labels [N] or [B, N], see `ecord_jax.search.starts.start_labels`.
         refresh_every: steps between two looks at all vertices; in between an agent looks again at
             those whose observation has changed, and what it remembers is as it was, see
-            `ecord_jax.search.incremental`. 1 is the paper's step. "auto" is |V| / 160 for agents
+            `ecord_jax.search.incremental`. 1 is the paper's step. "auto" is |V| / 80 for agents
             without an RNN, and 1 for others; no matter for `swift`.
         presolve: whether the graph is first made smaller by exact rules, see
             `ecord_jax.graphs.presolve`; labels and cuts are those of the graph as given either way.

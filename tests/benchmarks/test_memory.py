@@ -5,6 +5,7 @@ import pytest
 KEPT = 1 + 4 + 4  # label, peek, time of the last flip
 
 
+@pytest.mark.slow
 def test_state_and_search(results):
     arguments = ("--table_vertices=320", "--policies=plain", "--agent=mixture", "--seconds=2")
     found = results("memory", *arguments, "--vertices=100", "--edges=200")

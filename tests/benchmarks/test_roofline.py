@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.slow
 def test_bare_product(results):
     arguments = ("--triad=1000", "--matrix=64", "--repeats=1")
     found = results("roofline", "--vertices=30", "--policies=gru", *arguments)

@@ -53,6 +53,7 @@ def same(rows):
     return [tuple(row[name] for name in SAME) for row in rows]
 
 
+@pytest.mark.slow
 def test_all_solvers(call, graphs, tmp_path):
     """What of them is here: peers of extras are left out where these are not installed."""
     modules = {"mca-soft": "mca", "dwave-sa": "dwave"}

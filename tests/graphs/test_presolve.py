@@ -564,7 +564,7 @@ def test_small_graphs_import_no_compiler():
 def test_a_full_disk_does_no_harm(monkeypatch):
     calls = []
 
-    def compile_but_do_not_keep(loop):
+    def compile_but_do_not_keep(loop, _):
         def run(state):
             calls.append(loop)
             if len(calls) == 1:

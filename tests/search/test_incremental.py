@@ -207,7 +207,7 @@ def test_solve_goes_by_refresh_every():
         assert result.cut == graph.cut(result.labels)
         assert result.steps == 400
         cuts[every] = result.cut
-    # Fewer than 160 vertices: "auto" looks at all of them in every step.
+    # 150 vertices: "auto" looks at all of them in every step.
     assert cuts["auto"] == cuts[1]
     assert min(cuts.values()) > 0.97 * max(cuts.values())
 
