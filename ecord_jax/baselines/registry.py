@@ -54,14 +54,12 @@ class _Peer:
     """Attributes:
     module: within this package.
     function: its name there.
-    options: what it is called with.
-    read: what the argument stands for, further options; None where it takes none.
+    read: the options that the argument stands for; None where it takes none.
     compiles, tune: see `Solver`; `tune` is for a name without an argument.
     """
 
     module: str
     function: str
-    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     read: Callable[[str], Mapping[str, Any]] | None = None
     compiles: bool = True
     tune: Callable[..., Mapping[str, Any]] | None = None
@@ -143,7 +141,7 @@ def find_solver(name: str) -> Solver:
     peer = _PEERS.get(kind)
     if peer is None:
         raise OptionError(f"no solver {name!r}; there are {', '.join(solver_names())}")
-    options = dict(peer.options)
+    options: dict[str, Any] = {}
     if colon:
         if peer.read is None:
             raise OptionError(f"solver {name!r}: {kind} takes no argument")
