@@ -17,7 +17,7 @@ from ecord_jax.env import reset
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
 from ecord_jax.networks.agent import Agent, encode, factor, initial_hidden
-from ecord_jax.search.crew import num_processors
+from ecord_jax.search.walks import num_processors
 from ecord_jax.search.incremental import incremental_rollout
 from ecord_jax.search.incremental_host import (
     OWN,

@@ -2,27 +2,43 @@
 
 Such a loop is a function of one NamedTuple of arrays and integers, whose arrays it changes. It and
 the functions of its module that it calls index, compare and count, and know nothing of numba. Below
-some size it runs as it is, on lists, and is done before a compiler would have been imported.
+some size it runs as it is, on lists, and is done before a compiler would have been imported. What
+has been compiled for a large one, or within `always_compiled`, is used for smaller ones, too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
+import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["run_loop"]
+__all__ = ["always_compiled", "run_loop"]
 
 # Where plain Python takes about as long as importing numba and what it keeps on disk.
 MOST_PLAIN = 50_000
+_MOST_LISTED = 200  # up to here lists are no slower than arrays that are compiled for
 _REORDERED = {"reassoc", "contract", "nsz"}
 
 _State = TypeVar("_State", bound=tuple[Any, ...])
+_ready: set[tuple[Any, ...]] = set()
+_thread = threading.local()
+
+
+@contextlib.contextmanager
+def always_compiled() -> Iterator[None]:
+    """Has all loops of this thread compiled, whatever their sizes are."""
+    _thread.compiles = True
+    try:
+        yield
+    finally:
+        _thread.compiles = False
 
 
 def run_loop(
@@ -39,12 +55,15 @@ def run_loop(
     Returns:
       The state as the loop leaves it.
     """
-    if size > MOST_PLAIN:
+    kind = (loop, *(field.dtype if isinstance(field, np.ndarray) else None for field in state))
+    known = kind in _ready and size > _MOST_LISTED
+    if size > MOST_PLAIN or known or getattr(_thread, "compiles", False):
         function = _compile(loop, reorder)
         try:
             function(state)
         except OSError:  # the disk is full: what was compiled is in memory all the same
             function(state)
+        _ready.add(kind)
         return state
     lists = [field.tolist() if isinstance(field, np.ndarray) else field for field in state]
     loop(type(state)(*lists))

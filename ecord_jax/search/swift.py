@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -15,8 +14,6 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges
-from ecord_jax.search.crew import prepare_crew
-from ecord_jax.search.prepare import Prepared, translate_memory_errors
 from ecord_jax.search.swift_walk import (
     BEST,
     BEST_STEP,
@@ -29,8 +26,9 @@ from ecord_jax.search.swift_walk import (
     WalkState,
     walk,
 )
+from ecord_jax.search.walks import Mover, StartWalk
 
-__all__ = ["SwiftWalk", "prepare_walks", "start_walk", "survey"]
+__all__ = ["SwiftWalk", "start_walk", "survey", "swift_mover"]
 
 _NEVER = -(1 << 60)
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
@@ -162,38 +160,11 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
     return SwiftWalk(state, rng, labels.astype(np.int8))
 
 
-def prepare_walks(
-    graph: Graph,
-    agent: Agent,
-    starts: np.ndarray,
-    fallback: np.ndarray,
-    *,
-    last_step: int,
-    left: Callable[[], float],
-    seed: list[int],
-) -> Prepared:
-    """Looks at the graph, compiles the walk and measures it.
+def swift_mover(agent: Agent) -> Mover:
+    """What walks as an agent of a `SwiftConfig` says."""
 
-    Args:
-        graph: the graph.
-        agent: of a `SwiftConfig`.
-        starts: int8 [B, N], start labels.
-        fallback: int8 [N], good labels, to start from where there is time for few flips a vertex.
-        last_step: flips of each walk after which the search ends.
-        left: gives the seconds until it must end, from which the budget is estimated; infinite
-            where only steps are counted, so that the same seed gives the same flips.
-        seed: of the draws.
-
-    Raises:
-        EcordError: if there is not enough memory.
-    """
-    with translate_memory_errors(len(starts)):
+    def look(graph: Graph) -> StartWalk:
         ground = survey(agent, graph)
-        return prepare_crew(
-            lambda _, labels, rng: start_walk(ground, labels, rng),
-            starts,
-            fallback,
-            last_step=last_step,
-            left=left,
-            seed=seed,
-        )
+        return lambda _, labels, rng: start_walk(ground, labels, rng)
+
+    return Mover("ecord", look, True)
