@@ -146,7 +146,7 @@ def test_the_host_scores_as_the_device_does(name):
 
 
 def test_a_row_of_the_static_table_is_contiguous():
-    """Of several blocks too: scoring would take ten times as long where a row's numbers lie apart."""
+    """Of several blocks too: where its numbers lie apart, scoring takes ten times as long."""
     blocks = np.arange(2 * 3 * (BLOCK + 16), dtype=np.float32).reshape(2, 3, -1)
     rows = _rows(blocks)
     assert rows.flags.c_contiguous
