@@ -211,10 +211,10 @@ def _six_features(t: Factored) -> Factored:
 
 
 def _rows(static: np.ndarray) -> np.ndarray:
-    """The blocks of a table [blocks, A, columns] as rows [N, A]."""
-    if len(static) == 1:
-        return np.ascontiguousarray(static[0].T)
-    return np.concatenate([block[:, :BLOCK].T for block in static])
+    """The blocks of a table [blocks, A, columns] as rows [N, A], each contiguous."""
+    # Without `ascontiguousarray` numpy would keep the order in memory, here that of columns.
+    blocks = static if len(static) == 1 else static[:, :, :BLOCK]
+    return np.ascontiguousarray(blocks.transpose(0, 2, 1)).reshape(-1, static.shape[1])
 
 
 def _offsets(size: int) -> np.ndarray:
