@@ -66,6 +66,10 @@ class SwiftConfig:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise AgentError(f"{name}={value!r} must be an integer of at least {least}")
 
+    def refresh_every(self, num_vertices: int) -> int:
+        """Flips from one look at the globals to the next."""
+        return max(num_vertices // self.refreshes, 1)
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> SwiftConfig:
         """Reads what `dataclasses.asdict` wrote.

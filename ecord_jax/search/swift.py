@@ -151,7 +151,7 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
         shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale]),
-        counts=np.array([0, 1, 0, max(size // config.refreshes, 1), 0]),
+        counts=np.array([0, 1, 0, config.refresh_every(size), 0]),
     )
 
 

@@ -18,13 +18,14 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from ecord_jax.graphs.compiled import prefetch
+
 __all__ = [
     "BEST",
     "BEST_STEP",
     "BIAS",
     "BIN",
     "BUDGET",
-    "CUT",
     "DRIFT",
     "EVERY",
     "FAN",
@@ -48,6 +49,8 @@ _CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed a
 _LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
 _SQUARINGS, _HALVED = 12, 1 / 4096
+_CACHED = 1 << 14  # so many vertices are in the processor's cache
+_AHEAD = 4  # steps
 # Columns of `rows`, places in `shared` and in `counts`.
 GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST, BIN = 0, 1, 2, 3, 4, 5, 6, 7
 CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -122,11 +125,13 @@ def walk(w: WalkState) -> None:
         if step % counts[EVERY] == 0:
             _look(w.settings, shared, counts, len(rows), w.curve, w.held)
             _weigh_all(rows, w.held, shared, w.sums, w.peaks, w.levels)
+        if len(rows) > _CACHED:
+            _fetch(step + _AHEAD, w.edges, w.ring, rows, w.sums)
         vertex = _draw(w.draws[turn], w.sums, w.levels)
         shared[CUT] += rows[vertex, PEEK]
         _note(vertex, step, rows, w.ring)
         many = _flip(
-            vertex, w.starts, w.near, w.weights, rows, w.held, shared, w.some, w.exponents
+            vertex, w.starts, w.near, w.weights, rows, w.held, shared, w.some, w.exponents, w.sums
         )
         many = _age(step + 1, w.edges, w.ring, rows, w.held, shared, w.some, w.exponents, many)
         _weigh(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
@@ -216,6 +221,17 @@ def _draw(draw: float, sums: Any, levels: Any) -> int:
     return j
 
 
+def _fetch(step: int, edges: Any, ring: Any, rows: Any, sums: Any) -> None:
+    """Asks for what `_age` will read at some step."""
+    around = len(ring) - 1
+    for k in range(len(edges)):
+        vertex = ring[(step - edges[k]) & around]
+        prefetch(rows, vertex * 8)
+        prefetch(sums, vertex)
+        if step & 15 == 0:
+            prefetch(ring, (step + 32 - edges[k]) & around)
+
+
 def _note(vertex: int, step: int, rows: Any, ring: Any) -> None:
     """Keeps a flip in the ring, and the one before of this vertex no more."""
     last, around = int(rows[vertex, LAST]), len(ring) - 1
@@ -235,6 +251,7 @@ def _flip(
     shared: Any,
     some: Any,
     exponents: Any,
+    sums: Any,
 ) -> int:
     """Flips a vertex; collects it and its neighbours, and gives their number."""
     side, top = rows[vertex, SIDE], shared[TOP]
@@ -243,6 +260,10 @@ def _flip(
     some[0], exponents[0] = vertex, _score(vertex, rows, held, shared) - top
     first = starts[vertex]
     many = 1 + starts[vertex + 1] - first
+    if len(rows) > _CACHED:
+        for e in range(first, first + many - 1):
+            prefetch(rows, near[e] * 8)
+            prefetch(sums, near[e])
     for m in range(1, many):
         other = near[first + m - 1]
         rows[other, PEEK] -= 2.0 * weights[first + m - 1] * side * rows[other, SIDE]
