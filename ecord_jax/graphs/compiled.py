@@ -113,5 +113,6 @@ def _make_prefetch() -> None:
 
         return types.void(numbers, types.intp), generate
 
+    call: Any = instruction
     # Annotations would be taken for a part of the signature.
-    overload(prefetch)(lambda numbers, index: lambda numbers, index: instruction(numbers, index))
+    overload(prefetch)(lambda numbers, index: lambda numbers, index: call(numbers, index))

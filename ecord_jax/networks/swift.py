@@ -56,7 +56,7 @@ class SwiftConfig:
     """
 
     knots: int = 7
-    bins: int = 24
+    bins: int = 12
     refreshes: int = 25
 
     def __post_init__(self) -> None:

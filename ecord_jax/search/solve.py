@@ -34,6 +34,7 @@ from ecord_jax.search.prepare import Prepared, in_background, prepare, translate
 from ecord_jax.search.result import Incumbent, Progress, SolveResult, StoppedBy, Watch
 from ecord_jax.search.starts import start_labels
 from ecord_jax.search.swift import prepare_walks
+from ecord_jax.search.swift_fleet import prepare_swift_device
 from ecord_jax.search.temperature import ladder
 
 __all__ = ["check_limits", "check_options", "solve"]
@@ -163,7 +164,8 @@ def _maker(
     if isinstance(policy.config, SwiftConfig):
         if not isinstance(temperature, str) or temperature != "auto":
             raise OptionError(f"temperature={temperature!r}: this agent has learned its own")
-        return functools.partial(prepare_walks, **limits)
+        on_host = jax.default_backend() == "cpu"
+        return functools.partial(prepare_walks if on_host else prepare_swift_device, **limits)
     temperatures = ladder(temperature, trajectories, policy.config)
 
     def make(graph: Graph, agent: Agent, starts: np.ndarray, best: np.ndarray) -> Prepared:

@@ -32,7 +32,10 @@ from ecord_jax.search.swift_walk import (
     walk,
 )
 
-__all__ = ["SwiftWalk", "prepare_walks", "start_walk", "survey"]
+__all__ = ["OWN", "SwiftWalk", "prepare_walks", "start_walk", "survey"]
+
+# What each walk has for itself in its state; the rest is shared.
+OWN = ("rows", "held", "ring", "sums", "peaks", "some", "exponents", "shared", "counts")
 
 _NEVER = -(1 << 60)
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
@@ -174,8 +177,7 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
         labels: int8 [N], where to start.
         rng: of the walk's draws.
     """
-    changed = ("rows", "held", "ring", "sums", "peaks", "some", "exponents", "shared", "counts")
-    state = ground._replace(**{name: getattr(ground, name).copy() for name in changed})
+    state = ground._replace(**{name: getattr(ground, name).copy() for name in OWN})
     state.rows[:, SIDE] = 1.0 - 2.0 * labels
     return SwiftWalk(state, rng, labels.astype(np.int8))
 

@@ -1,12 +1,9 @@
 """`swift` in JAX, for accelerators: hundreds of trajectories side by side, no pass over |V| a step.
 
 It is the step of `ecord_jax.search.swift_walk`, held to it by a test: a flip changes the scores of
-the flipped vertex, of its neighbours (in blocks) and of those whose time since the last flip crosses
-an edge of the time curve, and the globals are looked at anew, for all vertices, every |V| / 25
-steps. What is kept are the logarithms of weights and of their sums: float32 then never under- or
-overflows, and no sum loses what little is left of it.
+the flipped vertex, of its neighbours (in blocks) and of those whose time since the last flip
+crosses an edge of the time curve; only now and then are the globals looked at anew, for all.
 
-Everything but `prepare_swift_device` is pure and describes one trajectory or, where said, B of them.
 Shape letters: B trajectories, N padded vertices, R places in the ring of the last flips, K edges of
 the time curve, W vertices weighed anew, T steps.
 """
@@ -16,8 +13,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -30,10 +25,9 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import Globals, SwiftTables, swift_globals, swift_scores
-from ecord_jax.search.chunk import Found, group_size
-from ecord_jax.search.prepare import Prepared, translate_memory_errors
+from ecord_jax.search.chunk import Found
+from ecord_jax.search.levels import Levels, build, put, sample
 from ecord_jax.search.rollout import flipped_labels
-from ecord_jax.search.sampling import invert
 from ecord_jax.search.swift import survey
 from ecord_jax.search.swift_walk import BIAS, DRIFT, GAIN, PENALTY
 
@@ -41,18 +35,13 @@ __all__ = [
     "Ground",
     "SwiftSearch",
     "SwiftTrajectory",
-    "prepare_swift_device",
     "start_swift",
     "swift_chunk",
     "swift_ground",
     "swift_rollout",
 ]
 
-_FAN = 32  # scores that make a sum
-_CHUNK_SECONDS = 0.25
-_STEP_SECONDS, _STEP_SECONDS_EACH = 1e-4, 1e-7  # rough; of a step, and for each trajectory
-_LONGEST_CHUNK = 4096
-_FEW = 6.0  # see `ecord_jax.search.crew`
+_PER_VERTEX = SwiftTables._fields[:-1]
 
 
 class Ground(NamedTuple):
@@ -115,13 +104,12 @@ class _Carry(NamedTuple):
     Attributes:
         state: of the environment.
         ring: int32 [R].
-        levels: float32 [., 32] each: scores of vertices, -inf for padding; then log-sum-exps of the
-            rows of the level before, up to a level of one row.
+        levels: over the scores of vertices, -inf for padding.
     """
 
     state: State
     ring: jax.Array
-    levels: tuple[jax.Array, ...]
+    levels: Levels
 
 
 def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Ground:
@@ -270,11 +258,11 @@ def swift_rollout(
         actions: int32 [T], to be taken instead.
 
     Returns:
-        State and ring after, the actions int32 [T], the cuts after each, float32 [T], and the scores
-        float32 [N] that the next vertex would be drawn by.
+        State and ring after, the actions int32 [T], the cuts after each, float32 [T], and the
+        scores float32 [N] by which the next vertex would be drawn.
     """
     size = state.labels.shape[0]
-    levels = jax.eval_shape(functools.partial(_build), ground.tables.gain)
+    levels = jax.eval_shape(build, ground.tables.gain)
     draws = None
     if actions is None:
         draws = jax.random.uniform(key, (*rounds, len(levels)), ground.tables.gain.dtype)
@@ -283,7 +271,7 @@ def swift_rollout(
 
     def one_step(shared: Globals, carry: _Carry, per_step: Any) -> tuple[_Carry, Any]:
         forced, draw = per_step
-        action = _draw(draw, carry.levels) if forced is None else forced
+        action = sample(draw, carry.levels) if forced is None else forced
         ring = carry.ring.at[carry.state.step % (size + 1)].set(action)
         state, _ = step(ground.arrays, carry.state, action, scaling="scale_free")
         levels = _weigh(ground, shared, state, ring, action, carry.levels)
@@ -292,7 +280,7 @@ def swift_rollout(
     def one_round(carry: _Carry, per_round: Any) -> tuple[_Carry, Any]:
         shared = _look(ground, carry.state, budget)
         scores = _scores(ground, shared, carry.state, jnp.arange(size))
-        carry = carry._replace(levels=_build(scores))
+        carry = carry._replace(levels=build(scores))
         return jax.lax.scan(functools.partial(one_step, shared), carry, per_round)
 
     empty = tuple(jnp.zeros(level.shape, level.dtype) for level in levels)
@@ -315,40 +303,12 @@ def _look(ground: Ground, state: State, budget: jax.Array | int) -> Globals:
 def _scores(ground: Ground, shared: Globals, state: State, vertices: jax.Array) -> jax.Array:
     """Logarithms of the weights of some vertices [W] at the next step; -inf for padding."""
     tables = ground.tables
-    some = SwiftTables(*(table[vertices] for table in tables[:-1]), tables.curve)
+    some = tables._replace(**{name: getattr(tables, name)[vertices] for name in _PER_VERTEX})
     elapsed = state.step + 1 - state.last_flip[vertices]
     bins = (elapsed[:, None] >= ground.edges).sum(axis=1)
     peeks = state.peeks[vertices] / ground.arrays.field_scale
     scores = swift_scores(some, shared, peeks, bins)
     return jnp.where(vertices < ground.arrays.num_vertices, scores, -jnp.inf)
-
-
-def _build(scores: jax.Array) -> tuple[jax.Array, ...]:
-    """All levels over scores [N]."""
-    levels, values = [], scores
-    while not levels or levels[-1].shape[0] > 1:
-        more = -values.shape[0] % _FAN
-        levels.append(jnp.pad(values, (0, more), constant_values=-jnp.inf).reshape(-1, _FAN))
-        values = _sum(levels[-1])
-    return tuple(levels)
-
-
-def _sum(rows: jax.Array) -> jax.Array:
-    """log sum exp of each row [., 32]; -inf for one of padding."""
-    top = rows.max(axis=-1)
-    top = jnp.where(top == -jnp.inf, 0.0, top)
-    return top + jnp.log(jnp.exp(rows - top[..., None]).sum(axis=-1))
-
-
-def _draw(draws: jax.Array, levels: tuple[jax.Array, ...]) -> jax.Array:
-    """Samples a vertex, level by level, with a uniform number for each."""
-    index = jnp.zeros((), jnp.int32)
-    for level, draw in zip(reversed(levels), draws, strict=True):
-        row = level[index]
-        weights = jnp.exp(row - row.max())
-        place, _ = invert(weights, draw * jnp.cumsum(weights)[-1])
-        index = (index * _FAN + place).astype(jnp.int32)
-    return index
 
 
 def _weigh(
@@ -357,8 +317,8 @@ def _weigh(
     state: State,
     ring: jax.Array,
     action: jax.Array,
-    levels: tuple[jax.Array, ...],
-) -> tuple[jax.Array, ...]:
+    levels: Levels,
+) -> Levels:
     """Levels after a flip: what it has changed, and what the time has."""
     arrays, size = ground.arrays, state.labels.shape[0]
     start, end = arrays.row_start[action], arrays.row_start[action + 1]
@@ -368,144 +328,14 @@ def _weigh(
     older = jnp.where((then >= 0) & (state.last_flip[older] == then + 1), older, size)
     always = jnp.append(older, action)
 
-    def weigh_block(block: jax.Array | int, levels: tuple) -> tuple[jax.Array, ...]:
+    def weigh_block(block: jax.Array | int, levels: Levels) -> Levels:
         edge = start + block * arrays.row_block + jnp.arange(arrays.row_block)
         inside = edge < end
         near = jnp.where(inside, arrays.graph.senders[jnp.where(inside, edge, 0)], size)
         vertices = jnp.append(near, always)
         scores = _scores(ground, shared, state, jnp.minimum(vertices, size - 1))
-        return _put(vertices, scores, vertices < size, levels)
+        return put(vertices, scores, vertices < size, levels)
 
     if arrays.one_block:
         return weigh_block(0, levels)
     return jax.lax.fori_loop(0, num_blocks(arrays, action), weigh_block, levels)
-
-
-def _put(
-    places: jax.Array, values: jax.Array, counts: jax.Array, levels: tuple[jax.Array, ...]
-) -> tuple[jax.Array, ...]:
-    """Writes scores [W] to their places, where they count, and sums them anew on every level."""
-    after = []
-    for level in levels:
-        row, column = places // _FAN, places % _FAN
-        target = jnp.where(counts, row, level.shape[0])
-        level = level.at[target, column].set(values, mode="drop")
-        after.append(level)
-        values, places = _sum(level[jnp.minimum(row, level.shape[0] - 1)]), row
-    return tuple(after)
-
-
-class _Fleet:
-    """Groups of trajectories that take turns on the device, and what is left of the time.
-
-    Args:
-        chunk: (search, budget) -> (search, found).
-        num_steps: T.
-        num_groups: of trajectories.
-        last_step: flips of each after which the search ends.
-        left: gives the seconds until it must end.
-    """
-
-    def __init__(
-        self,
-        chunk: Callable[[SwiftSearch, int], tuple[SwiftSearch, Found]],
-        num_steps: int,
-        num_groups: int,
-        last_step: int,
-        left: Callable[[], float],
-    ) -> None:
-        self._chunk, self._num_steps, self._num_groups = chunk, num_steps, num_groups
-        self._last_step, self._left = last_step, left
-        self._pace = self._round_began = math.nan
-
-    def measure(self, search: SwiftSearch) -> None:
-        """Learns how long a flip of all trajectories takes, from a group that is thrown away."""
-        began = time.monotonic()
-        jax.block_until_ready(self._chunk(search, self._last_step))
-        self._pace = (time.monotonic() - began) / self._num_steps * self._num_groups
-
-    def budget(self, step: int) -> int:
-        """Flips that a trajectory can count on, those done included."""
-        left = self._left()
-        if math.isinf(left):
-            return self._last_step
-        return min(self._last_step, step + int(max(left, 0.0) / self._pace) + 1)
-
-    def run(self, numbered: tuple[int, SwiftSearch]) -> tuple[tuple[int, SwiftSearch], Found]:
-        """Does the next chunk of a group."""
-        number, search = numbered
-        if number == 0:
-            self._time_round()
-        step = int(search.step)
-        budget = max(self.budget(step), min(step + self._num_steps, self._last_step))
-        search, found = self._chunk(search, budget)
-        return (number, search), found
-
-    def _time_round(self) -> None:
-        now = time.monotonic()
-        if not math.isnan(self._round_began):
-            self._pace = (now - self._round_began) / self._num_steps
-        self._round_began = now
-
-
-def prepare_swift_device(
-    graph: Graph,
-    agent: Agent,
-    starts: np.ndarray,
-    fallback: np.ndarray,
-    *,
-    last_step: int,
-    left: Callable[[], float],
-    seed: list[int],
-) -> Prepared:
-    """Looks at the graph, compiles the chunk and measures it; see `search.swift.prepare_walks`.
-
-    Args:
-        graph: the graph.
-        agent: of a `SwiftConfig`.
-        starts: int8 [B, num_vertices], start labels.
-        fallback: int8 [num_vertices], those of all where there is time for few flips a vertex.
-        last_step: flips of each trajectory after which the search ends.
-        left: gives the seconds until it must end; infinite where only steps are counted.
-        seed: of the draws.
-
-    Raises:
-        EcordError: if the device has not enough memory.
-    """
-    with translate_memory_errors(len(starts)):
-        ground = swift_ground(agent, graph)
-        group = group_size(len(starts), len(ground.tables.gain), jax.default_backend())
-        every = agent.config.refresh_every(graph.num_vertices)
-        rounds = _rounds(every, group, last_step)
-        number = int(np.random.default_rng(seed).integers(2**63))
-        keys = jax.random.split(jax.random.key(number), len(starts) // group)
-        search = start_swift(ground, starts[:group], keys[0])
-        compiled = (
-            jax.jit(swift_chunk, static_argnames="rounds", donate_argnames="search")
-            .lower(ground, search, jnp.int32(0), jnp.int32(0), rounds=rounds)
-            .compile()
-        )
-        fleet = _Fleet(
-            lambda one, budget: compiled(ground, one, jnp.int32(budget), jnp.int32(last_step)),
-            math.prod(rounds),
-            len(keys),
-            last_step,
-            left,
-        )
-        if not math.isinf(left()):
-            fleet.measure(search)
-            if fleet.budget(0) < _FEW * graph.num_vertices:
-                starts = np.broadcast_to(fallback, starts.shape)
-        searches = [
-            (number, start_swift(ground, starts[number * group :][:group], key))
-            for number, key in enumerate(keys)
-        ]
-    return Prepared(searches, fleet.run, math.prod(rounds))
-
-
-def _rounds(every: int, trajectories: int, last_step: int) -> tuple[int, int]:
-    """Looks at the globals in a chunk, and steps from one to the next."""
-    pace = _STEP_SECONDS + _STEP_SECONDS_EACH * trajectories
-    steps = min(int(_CHUNK_SECONDS / pace), _LONGEST_CHUNK, last_step)
-    every = min(every, steps)
-    return steps // every, every

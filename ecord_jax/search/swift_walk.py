@@ -30,8 +30,8 @@ __all__ = [
     "EVERY",
     "FAN",
     "GAIN",
-    "LAST",
     "LANES",
+    "LAST",
     "PEEK",
     "SIDE",
     "STEP",
@@ -48,9 +48,10 @@ _RANGE = 300.0  # exponents are kept within it, around that of the largest weigh
 _CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed anew
 _LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
-_SQUARINGS, _HALVED = 12, 1 / 4096
-_CACHED = 1 << 14  # so many vertices are in the processor's cache
-_AHEAD = 4  # steps
+_SQUARINGS, _SMALLER = 12, 2.0**-12  # see `_exp`
+_CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
+_WIDTH, _LINE = 8, 16  # columns of a row, and flips of the ring in a cache line
+_AHEAD = 4  # steps, for which memory is waited less than they take
 # Columns of `rows`, places in `shared` and in `counts`.
 GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST, BIN = 0, 1, 2, 3, 4, 5, 6, 7
 CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -167,9 +168,7 @@ def _look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: 
         held[k] = factor * curve[k]
 
 
-def _weigh_all(
-    rows: Any, held: Any, shared: Any, sums: Any, peaks: Any, levels: Any
-) -> None:
+def _weigh_all(rows: Any, held: Any, shared: Any, sums: Any, peaks: Any, levels: Any) -> None:
     top = -math.inf
     for i in range(len(rows)):
         sums[i] = _score(i, rows, held, shared)
@@ -198,7 +197,7 @@ def _exp(x: float) -> float:
 
     The Taylor series at x / 4096, squared twelve times.
     """
-    y = min(max(x, -_RANGE), _RANGE) * _HALVED
+    y = min(max(x, -_RANGE), _RANGE) * _SMALLER
     series = y * (1 / 24 + y * (1 / 120 + y * (1 / 720)))
     power = 1.0 + y * (1.0 + y * (1 / 2 + y * (1 / 6 + series)))
     for _ in range(_SQUARINGS):
@@ -222,14 +221,14 @@ def _draw(draw: float, sums: Any, levels: Any) -> int:
 
 
 def _fetch(step: int, edges: Any, ring: Any, rows: Any, sums: Any) -> None:
-    """Asks for what `_age` will read at some step."""
+    """Asks the memory for what `_age` will read at a step, and for that part of the ring before."""
     around = len(ring) - 1
     for k in range(len(edges)):
         vertex = ring[(step - edges[k]) & around]
-        prefetch(rows, vertex * 8)
+        prefetch(rows, vertex * _WIDTH)
         prefetch(sums, vertex)
-        if step & 15 == 0:
-            prefetch(ring, (step + 32 - edges[k]) & around)
+        if step % _LINE == 0:
+            prefetch(ring, (step + 2 * _LINE - edges[k]) & around)
 
 
 def _note(vertex: int, step: int, rows: Any, ring: Any) -> None:
@@ -262,7 +261,7 @@ def _flip(
     many = 1 + starts[vertex + 1] - first
     if len(rows) > _CACHED:
         for e in range(first, first + many - 1):
-            prefetch(rows, near[e] * 8)
+            prefetch(rows, near[e] * _WIDTH)
             prefetch(sums, near[e])
     for m in range(1, many):
         other = near[first + m - 1]
