@@ -136,6 +136,10 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     arrays = jax.tree.map(
         lambda x: x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x, arrays
     )
+    # Not rounded to float32 where more is wanted.
+    squares = float(np.square(np.asarray(arrays.graph.edges, np.float64)).sum())
+    scale = math.sqrt(squares / graph.num_vertices) or 1.0
+    arrays = dataclasses.replace(arrays, field_scale=jnp.asarray(scale, dtype))
     params = jax.tree.map(lambda x: jnp.asarray(x, dtype), agent.params)
     degree = max(2 * graph.num_edges, 1) / graph.num_vertices
     return Ground(
