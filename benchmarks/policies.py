@@ -41,9 +41,8 @@ class Stepper:
         state: leaves [B, ...].
         key: consumed.
         least_steps: see there.
+        most_steps: of a turn; each number of them is compiled anew.
     """
-
-    most_steps = 256  # of a turn: each number of them is compiled anew
 
     def __init__(
         self,
@@ -52,8 +51,9 @@ class Stepper:
         state: Any,
         key: jax.Array,
         least_steps: int = 1,
+        most_steps: int = 256,
     ) -> None:
-        self._least = least_steps
+        self._least, self.most_steps = least_steps, most_steps
         self._go_on = jax.jit(go_on, static_argnames="num_steps", donate_argnums=1)
         self._tables, self._key = tables, key
         # A donated state may not hold one buffer twice.
@@ -210,7 +210,7 @@ def _swift_device(
         each = min(every, num_steps)
         return swift_chunk(tables, search, ahead, ahead, rounds=(num_steps // each, each))[0]
 
-    return Stepper(go_on, ground, search, key, every)
+    return Stepper(go_on, ground, search, key, every, max(every, _SWIFT_CHUNK))
 
 
 def _start(agent: Agent, arrays: GraphArrays, trajectories: int, key: jax.Array) -> Carry:

@@ -10,6 +10,7 @@ import pytest
 
 import ecord_jax as ej
 from ecord_jax.errors import AgentError, EcordError, OptionError
+from ecord_jax.graphs import models
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import (
     SwiftConfig,
@@ -82,7 +83,15 @@ def expected_scores(graph, walk, edges, budget, best_step=0):
 @pytest.mark.parametrize("size", [7, 70, 1500])
 def test_weights_are_those_of_the_definition(kind, size):
     """After hundreds of updates each weight is what a look at the whole state gives."""
-    graph, budget = random_graph(size, 6, kind), 40 * size
+    check_weights(random_graph(size, 6, kind))
+
+
+def test_weights_where_rows_are_fetched_ahead():
+    check_weights(models.erdos_renyi(40_000, 6 / 40_000, seed=1))
+
+
+def check_weights(graph):
+    size, budget = graph.num_vertices, 40 * graph.num_vertices
     walk, edges = new_walk(graph), time_edges(CONFIG, size)
     checked, every = 0, int(walk.state.counts[swift_walk.EVERY])
     for number in range(40):
