@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["always_compiled", "run_loop"]
+__all__ = ["always_compiled", "prefetch", "run_loop"]
 
 # Where plain Python takes about as long as importing numba and what it keeps on disk.
 MOST_PLAIN = 50_000
@@ -72,6 +72,15 @@ def run_loop(
     return type(state)(*fields)
 
 
+def prefetch(numbers, index) -> None:
+    """Has a compiled loop's processor fetch what it will read soon; does nothing in plain Python.
+
+    Args:
+      numbers: an array, contiguous.
+      index: place in it, counted through all of its axes; any integer will do.
+    """
+
+
 @functools.cache
 def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None]:
     """Gives the loop as numba compiles it, at its first call with arrays of some types.
@@ -82,6 +91,7 @@ def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None
     import numba
 
     fastmath = _REORDERED if reorder else False
+    _make_prefetch()
     _make_callable(inspect.getmodule(loop), reorder)
     folder = getattr(numba.config, "CACHE_DIR", "")
     cache = bool(folder) and os.access(folder, os.W_OK)
@@ -98,3 +108,30 @@ def _make_callable(module: types.ModuleType | None, reorder: bool) -> None:
         if inspect.getmodule(function) is module:
             # C calls none of them: a tenth less to compile.
             register_jitable(no_cfunc_wrapper=True, fastmath=fastmath, forceinline=True)(function)
+
+
+@functools.cache
+def _make_prefetch() -> None:
+    """Lets compiled code call `prefetch`, which is one instruction there."""
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic, overload
+
+    @intrinsic
+    def instruction(context: Any, numbers: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, values[0])
+            place = builder.bitcast(builder.gep(array.data, [values[1]]), cgutils.voidptr_t)
+            kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, *[ir.IntType(32)] * 3])
+            name = "llvm.prefetch.p0i8"
+            function = cgutils.get_or_insert_function(builder.module, kind, name)
+            # To be read, into the nearest cache, data.
+            builder.call(function, [place, *(ir.Constant(ir.IntType(32), x) for x in (0, 3, 1))])
+            return context.get_dummy_value()
+
+        return types.void(numbers, types.intp), generate
+
+    call: Any = instruction
+    # Annotations would be taken for a part of the signature.
+    overload(prefetch)(lambda numbers, index: lambda numbers, index: call(numbers, index))

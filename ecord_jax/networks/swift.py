@@ -56,7 +56,7 @@ class SwiftConfig:
     """
 
     knots: int = 7
-    bins: int = 24
+    bins: int = 12
     refreshes: int = 25
 
     def __post_init__(self) -> None:
@@ -65,6 +65,10 @@ class SwiftConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise AgentError(f"{name}={value!r} must be an integer of at least {least}")
+
+    def refresh_every(self, num_vertices: int) -> int:
+        """Flips from one look at the globals to the next."""
+        return max(num_vertices // self.refreshes, 1)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> SwiftConfig:

@@ -33,6 +33,7 @@ from ecord_jax.search.result import Incumbent, Progress, SolveResult, Watch
 from ecord_jax.search.run import Run
 from ecord_jax.search.starts import start_labels
 from ecord_jax.search.swift import swift_mover
+from ecord_jax.search.swift_fleet import prepare_swift_device
 from ecord_jax.search.temperature import ladder
 from ecord_jax.search.walks import TABU, Mover
 
@@ -194,7 +195,18 @@ def _maker(
                 movers = [mover] if move == "ecord" else [mover, TABU]
                 return Campaign(graph, movers, starts, best, plan)
             ours, theirs = (plan, None) if move == "ecord" else _halves(plan)
-            prepared = prepare(graph, policy, starts, temperatures, ours.last_step, every, key)
+            if isinstance(policy.config, SwiftConfig):
+                prepared = prepare_swift_device(
+                    graph,
+                    policy,
+                    starts,
+                    best,
+                    last_step=ours.last_step,
+                    left=ours.left,
+                    seed=list(ours.seed),
+                )
+            else:
+                prepared = prepare(graph, policy, starts, temperatures, ours.last_step, every, key)
             chunks = Chunks(prepared, ours.last_step, ours.left)
             if theirs is None:
                 return chunks
@@ -206,10 +218,12 @@ def _maker(
 
 def _host_mover(policy: Agent, temperatures: np.ndarray, refresh_every: int) -> Mover | None:
     """The agent as a compiled loop, where there is one and JAX computes on the host as well."""
+    if jax.default_backend() != "cpu":
+        return None
     if isinstance(policy.config, SwiftConfig):
         return swift_mover(policy)
     # Compiled for the host that step is many times faster than what XLA makes of it there.
-    if refresh_every > 1 and can_walk(policy.config) and jax.default_backend() == "cpu":
+    if refresh_every > 1 and can_walk(policy.config):
         return incremental_mover(policy, temperatures, refresh_every)
     return None
 

@@ -105,7 +105,7 @@ def _firsts(totals: np.ndarray) -> np.ndarray:
 
 
 class TabuWalk:
-    """One trajectory, see `ecord_jax.search.crew.Walk`; cuts are in units of the ground.
+    """One trajectory, see `ecord_jax.search.walks.Walk`; cuts are in units of the ground.
 
     Args:
         ground: of the graph.
