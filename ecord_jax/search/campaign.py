@@ -38,7 +38,8 @@ _FIRST_FLIPS = 100  # a vertex, of a walk of the first round
 _FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
 # Below so many, random labels would not even become what single flips make of them.
 _HARDLY_ANY = 6.0
-_WALKING = 0.75  # of the last round; the rest is for merging
+_MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
+_CLEARLY = 2.0  # spreads of the walks' cuts
 _TRIAL_FLIPS = 2048
 _MOST_SHARE = 0.75  # of the walks, by one mover
 
@@ -97,6 +98,7 @@ class Campaign:
         self._first = 0.0  # what a walk of the first round may cost
         self._share = 0.5  # of the walks, by the first mover
         self._rng = np.random.default_rng(plan.seed)
+        self._merging = _MERGING[1] if plan.merge else 0.0  # of the next round
         self._spent = 0.0  # where only flips are counted
         self._lock = threading.Lock()
         self._done = 0  # flips over the graph, by all together
@@ -110,18 +112,21 @@ class Campaign:
         self._grounds = yield from self._crew.run(looks)
         self._first = self._first_horizon()
         growth = _Growth(self._first)
+        least, most = _MERGING if self._plan.merge else (0.0, 0.0)
         while self._budget > 0 and not self._crew.over:
             count, horizon = self._next_round(growth.horizon)
             elites = yield from self._crew.run(self._walks(count, horizon))
             self._spent += sum(elite.cost for elite in elites)
-            mean = self._weigh_movers(elites)
+            cuts = self._weigh_movers(elites)
             champions: list[Elite] = []
             movers = self._mergers()
             if self._plan.merge and movers:
                 budget, (rng,) = self._budget, self._rng.spawn(1)
                 champions, cost = yield from self._crossing.run(elites, movers, budget, rng)
                 self._spent += cost
-            growth.learn(horizon, mean, champions)
+                walked = sum(elite.cost for elite in elites)
+                self._merging = min(max(2 * cost / (walked + cost), least), most)
+            growth.learn(horizon, cuts, champions)
 
     @property
     def steps(self) -> int:
@@ -153,14 +158,14 @@ class Campaign:
 
     def _first_horizon(self) -> float:
         """What a walk of the first round may cost."""
-        whole = _WALKING * self._budget / self._plan.trajectories
+        whole = self._budget / self._plan.trajectories
         flips = _FIRST_FLIPS * self._graph.num_vertices
         # At least three rounds, each twice as long as the one before.
         return min(whole / 7, min(flips * ground.pace for ground in self._grounds))
 
     def _next_round(self, horizon: float) -> tuple[int, float]:
         """How many walks, and what each may cost."""
-        most = self._budget * (_WALKING if self._plan.merge else 1.0)
+        most = self._budget * (1 - self._merging)
         flips = _FEW_FLIPS * self._graph.num_vertices
         few = min(flips * ground.pace for ground in self._grounds)
         # Fewer of the longer ones, so that rounds cost about the same.
@@ -223,16 +228,14 @@ class Campaign:
         cut = float(self._graph.cut(walk.best_labels))
         return Elite(walk.best_labels, cut, name, seconds if self._timed else float(walk.step))
 
-    def _weigh_movers(self, elites: Sequence[Elite]) -> float:
-        """Gives more of the walks to the mover whose last ones ended better; gives their mean."""
-        means = [
-            np.mean([elite.cut for elite in elites if elite.by == mover.name] or [-math.inf])
-            for mover in self._movers
-        ]
+    def _weigh_movers(self, elites: Sequence[Elite]) -> list[float]:
+        """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""
+        cuts = [[elite.cut for elite in elites if elite.by == mover.name] for mover in self._movers]
+        means = [np.mean(own) if own else -math.inf for own in cuts]
         if np.isfinite(means).all() and means[0] != means[-1]:
             goal = _MOST_SHARE if means[0] > means[-1] else 1 - _MOST_SHARE
             self._share = (self._share + goal) / 2
-        return float(max(means))
+        return cuts[int(np.argmax(means))]
 
     def _mergers(self) -> list[tuple[Ground, float]]:
         """Who can look at merged graphs, and with what chance they do."""
@@ -268,23 +271,25 @@ class _Growth:
 
     def __init__(self, horizon: float) -> None:
         self.horizon = horizon
-        self._mean, self._at, self._slope = math.nan, 0.0, math.inf
+        self._first: tuple[float, float] | None = None  # horizon and mean of the first round
 
-    def learn(self, horizon: float, mean: float, champions: Sequence[Elite]) -> None:
-        """Doubles the horizon, unless a champion is more than a walk of the same cost would be.
+    def learn(self, horizon: float, cuts: Sequence[float], champions: Sequence[Elite]) -> None:
+        """Doubles the horizon, unless champions are clearly more than walks of the same cost are.
 
         Args:
             horizon: of the last round.
-            mean: of the cuts that the better mover's walks ended with.
-            champions: what merging made of them.
+            cuts: that the better mover's walks ended with.
+            champions: what merging made of groups.
         """
-        if horizon > self._at:
-            if not math.isnan(self._mean):
-                self._slope = (mean - self._mean) / math.log2(horizon / self._at)
-            self._mean, self._at = mean, horizon
-        if champions and self._slope < math.inf:
-            cost = GROUP * horizon + float(np.mean([champion.cost for champion in champions]))
-            expected = mean + self._slope * math.log2(cost / horizon)
-            if np.mean([champion.cut for champion in champions]) > expected:
-                return
+        mean, spread = float(np.mean(cuts)), float(np.std(cuts))
+        if self._first is None:
+            self._first = horizon, mean
+        first, then = self._first
         self.horizon = 2 * horizon
+        if champions and horizon > first:
+            # What doubling has won on average, which is rather more than the next one will.
+            slope = max((mean - then) / math.log2(horizon / first), 0.0)
+            cost = GROUP * horizon + float(np.mean([champion.cost for champion in champions]))
+            expected = mean + _CLEARLY * spread + slope * math.log2(cost / horizon)
+            if np.mean([champion.cut for champion in champions]) > expected:
+                self.horizon = horizon
