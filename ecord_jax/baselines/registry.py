@@ -6,14 +6,14 @@ import dataclasses
 import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import jax
 
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.search.result import SolveResult
-from ecord_jax.search.solve import solve
+from ecord_jax.search.solve import INGREDIENTS, Move, solve
 
 __all__ = ["Solver", "find_solver", "solver_names"]
 
@@ -106,36 +106,40 @@ _PEERS = {
     "simcim": _Peer("simcim", "simcim", read=_parameters),
     "tabu": _Peer("tabu", "tabu", read=_tenure),
 }
-# Those of `solve` by what stands before the agent: greedy actions as in the paper's first table,
-# the agent's own temperatures, and these on what presolve leaves.
+# Those of `solve` by what stands before the agent: its rollout alone, at its own temperatures or
+# with greedy actions as in the paper's first table, and with all that `solve` adds but tabu search.
+_ROLLOUT: dict[str, Any] = {"move": "ecord", "ablate": INGREDIENTS}
 _LEARNED: dict[str, dict[str, Any]] = {
-    "ecord": {"presolve": False},
-    "ecord-det": {"presolve": False, "temperature": 0.0},
-    "ecord-full": {"presolve": True},
+    "ecord": _ROLLOUT,
+    "ecord-det": _ROLLOUT | {"temperature": 0.0},
+    "ecord-full": {"move": "ecord"},
 }
 _ALIASES = {"swift": "ecord:swift"}
 
 
 def solver_names() -> list[str]:
     """What `find_solver` knows, sorted; those that end with a colon need an agent's name."""
-    return sorted([*_PEERS, *_ALIASES, *(f"{name}:" for name in _LEARNED)])
+    return sorted([*_PEERS, *_ALIASES, "solve", *(f"{name}:" for name in _LEARNED)])
 
 
 def find_solver(name: str) -> Solver:
     """Gives a solver.
 
     Args:
-        name: `ecord:AGENT` (its own temperatures), `ecord-det:AGENT` (greedy actions) or
-            `ecord-full:AGENT` (presolve first), where AGENT is a shipped agent or a .safetensors
-            file; `swift` for `ecord:swift`; `mca-soft:TEMPERATURE`, or `mca-soft` to have it tuned;
-            `tabu:fixed` or `tabu:shrinking`; `mip:SECONDS`, where time is not limited otherwise;
-            `simcim:SET` and `leleu:SET`, with what was found for a set; or a name of `solver_names`
-            by itself.
+        name: `solve`, with its defaults, `solve:MOVE`, or `solve:-INGREDIENT` without one of them;
+            `ecord:AGENT` (its rollout alone, at its own temperatures), `ecord-det:AGENT` (greedy
+            actions) or `ecord-full:AGENT` (all that `solve` does without tabu search), where AGENT
+            is a shipped agent or a .safetensors file; `swift` for `ecord:swift`;
+            `mca-soft:TEMPERATURE`, or `mca-soft` to have it tuned; `tabu:fixed` or
+            `tabu:shrinking`; `mip:SECONDS`, where time is not limited otherwise; `simcim:SET` and
+            `leleu:SET`, with what was found for a set; or a name of `solver_names` by itself.
 
     Raises:
         OptionError: for another name, or an argument that makes no sense.
     """
     kind, colon, argument = _ALIASES.get(name, name).partition(":")
+    if kind == "solve":
+        return Solver(name, functools.partial(solve, **_solve_options(name, argument)))
     if kind in _LEARNED and argument:
         return Solver(name, functools.partial(solve, agent=argument, **_LEARNED[kind]))
     peer = _PEERS.get(kind)
@@ -151,6 +155,15 @@ def find_solver(name: str) -> Solver:
             raise OptionError(f"solver {name!r}: {argument!r} makes no sense to {kind}") from None
     tune = None if colon else peer.tune
     return Solver(name, _Late(peer.module, peer.function, options), peer.compiles, tune)
+
+
+def _solve_options(name: str, argument: str) -> dict[str, Any]:
+    """What the argument of `solve:ARGUMENT` stands for."""
+    if argument in ("", *get_args(Move)):
+        return {"move": argument} if argument else {}
+    if argument[0] == "-" and argument[1:] in INGREDIENTS:
+        return {"ablate": (argument[1:],)}
+    raise OptionError(f"solver {name!r}: {argument!r} is no move, nor -INGREDIENT")
 
 
 @dataclasses.dataclass(frozen=True)

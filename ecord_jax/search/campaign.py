@@ -231,7 +231,7 @@ class Campaign:
     def _weigh_movers(self, elites: Sequence[Elite]) -> list[float]:
         """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""
         cuts = [[elite.cut for elite in elites if elite.by == mover.name] for mover in self._movers]
-        means = [np.mean(own) if own else -math.inf for own in cuts]
+        means = [float(np.mean(own)) if own else -math.inf for own in cuts]
         if np.isfinite(means).all() and means[0] != means[-1]:
             goal = _MOST_SHARE if means[0] > means[-1] else 1 - _MOST_SHARE
             self._share = (self._share + goal) / 2
