@@ -121,12 +121,17 @@ class RowFile:
 
     def add(self, *values: Any) -> None:
         """Appends a row."""
-        self._append(values)
-        pairs = zip(self._columns, values, strict=True)
-        self.rows.append({name: str(value) for name, value in pairs})
+        self.add_all([values])
 
-    def _append(self, values: Sequence[Any]) -> None:
+    def add_all(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Appends rows that belong together."""
+        self._append(*rows)
+        for row in rows:
+            pairs = zip(self._columns, row, strict=True)
+            self.rows.append({name: str(value) for name, value in pairs})
+
+    def _append(self, *rows: Sequence[Any]) -> None:
         with self._path.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow(values)
+            csv.writer(file, lineterminator="\n").writerows(rows)
             file.flush()
             os.fsync(file.fileno())
