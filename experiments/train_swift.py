@@ -11,6 +11,7 @@ is written to the folder. With --resume, --generations may be raised.
 import shlex
 import sys
 from pathlib import Path
+from typing import get_args
 
 from absl import flags
 
@@ -18,7 +19,7 @@ from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
 from ecord_jax.learning.evolution import INPUTS, EvolutionConfig
 from ecord_jax.learning.swift_trainer import train_swift
-from ecord_jax.networks.swift import SwiftConfig
+from ecord_jax.networks.swift import Encoder, SwiftConfig
 
 _DEFAULT = EvolutionConfig()
 _FLAGS = flags.FlagValues()
@@ -29,7 +30,7 @@ _RESUME = flags.DEFINE_bool(
 _ENCODER = flags.DEFINE_enum(
     "encoder",
     SwiftConfig.encoder,
-    ["degree", "gnn"],
+    get_args(Encoder),
     "What gives vertices their scalars.",
     flag_values=_FLAGS,
 )

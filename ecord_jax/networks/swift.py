@@ -35,6 +35,7 @@ from ecord_jax.errors import AgentError
 from ecord_jax.networks.config import check_fields
 
 __all__ = [
+    "Encoder",
     "Globals",
     "SwiftConfig",
     "SwiftTables",
@@ -136,7 +137,7 @@ def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
     k. `readout`, of the encoder "gnn" alone, is added to log A, B, D and log C: at 0 it is
     "degree".
     """
-    own = {
+    own: dict[str, tuple[int, ...]] = {
         "temperature": (6,),
         "penalty": (4,),
         "curve": (config.knots,),
