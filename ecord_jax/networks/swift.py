@@ -12,9 +12,9 @@ since the best cut improved / |V|, and horizon h = log(budget / 6 |V|). Between 
 flipped vertex, its neighbours and the few whose t_i crosses an edge of the curve change.
 
 The encoder "degree" takes the scalars for powers of a vertex's own local field (its degree, where
-all weights are 1). The encoder "gnn" multiplies them by what a graph network without hidden layers
-reads from the surroundings (means over neighbours, twice, then one linear map: Wu et al.,
-Simplifying Graph Convolutional Networks, ICML 2019).
+all weights are 1). The encoder "gnn" adds what a graph network without hidden layers reads from the
+surroundings (means over neighbours, twice, then one linear map: Wu et al., Simplifying Graph
+Convolutional Networks, ICML 2019).
 
 It has no memory but the times since the flips. This module is its definition, for numpy arrays on
 the host and JAX arrays alike; `ecord_jax.search.swift_walk` steps it. Shape letters: N vertices, H
