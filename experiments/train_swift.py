@@ -38,7 +38,7 @@ _WITHOUT = flags.DEFINE_list(
     "without", [], f"Inputs left out, of {', '.join(INPUTS)}.", flag_values=_FLAGS
 )
 _START = flags.DEFINE_string(
-    "start", "", "Agent to begin at, by name or file; an older vector.", flag_values=_FLAGS
+    "start", "", "Agent to begin at, by name or file; else an older vector.", flag_values=_FLAGS
 )
 _KINDS = flags.DEFINE_list("kinds", list(_DEFAULT.kinds), "Of graphs.", flag_values=_FLAGS)
 _VERTICES = flags.DEFINE_list(
