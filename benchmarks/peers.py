@@ -1,13 +1,13 @@
 """Cuts against time, and flips a second, beside other solvers.
 
     python benchmarks/peers.py --vertices=800,2000 --seconds=10 --out=runs/peers
-    python benchmarks/peers.py --solvers=swift,ecord:mixture,tabu,dwave-tabu --seeds=5
+    python benchmarks/peers.py --solvers=swift,ecord:mixture,tabu,dwave-tabu --seeds=5 --kinds=torus
 
 Solvers are those of `ecord_jax.baselines.registry`; one whose library is not installed is named and
-left out. All get the same graphs, seeds and seconds, compiling
-included, in turns. Shown are medians over the seeds of the cut after a quarter, a half and all of
-the time, and flips a second of all trajectories together (for solvers that count steps otherwise,
-sweeps for example, those). Graphs: random of mean degree 5 and 20 and square tori, weights -1 or 1.
+left out. All get the same graphs, seeds and seconds, compiling included, in turns. Shown are
+medians over the seeds of the cut after a quarter, a half and all of the time, and flips a second of
+all trajectories together (for solvers that count steps otherwise, sweeps for example, those).
+Graphs (--kinds): random of mean degree 5 and 20 and square tori, with weights of -1 and 1.
 """
 
 import functools
@@ -21,15 +21,21 @@ from absl import flags
 
 from ecord_jax.baselines.registry import find_solver
 from ecord_jax.cli.common import run
-from ecord_jax.errors import MissingExtraError
+from ecord_jax.errors import MissingExtraError, OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.models import torus
 from ecord_jax.search.result import SolveResult
 
 _DEFAULT = ("swift", "ecord:mixture", "tabu", "rank2", "simcim", "leleu", "dwave-tabu", "dwave-sa")
+_GRAPHS: dict[str, Callable[[int], Graph]] = {
+    "random-5": lambda size: common.random_graph(size, 5.0),
+    "random-20": lambda size: common.random_graph(size, 20.0),
+    "torus": lambda size: torus((max(3, round(size**0.5)),) * 2, seed=0),
+}
 _FLAGS = flags.FlagValues()
 _VERTICES = flags.DEFINE_list("vertices", ["800", "2000"], "Sizes.", flag_values=_FLAGS)
 _SOLVERS = flags.DEFINE_list("solvers", list(_DEFAULT), "Which.", flag_values=_FLAGS)
+_KINDS = flags.DEFINE_list("kinds", list(_GRAPHS), "Graphs, see above.", flag_values=_FLAGS)
 _SECONDS = flags.DEFINE_float("seconds", 10.0, "Each.", lower_bound=0.1, flag_values=_FLAGS)
 _SEEDS = flags.DEFINE_integer("seeds", 3, "Runs of each.", lower_bound=1, flag_values=_FLAGS)
 _TRAJECTORIES = flags.DEFINE_integer(
@@ -45,6 +51,9 @@ _Solver = Callable[..., SolveResult]
 def main(argv: Sequence[str]) -> None:
     """Prints a row a graph and solver."""
     common.no_arguments(argv)
+    unknown = set(_KINDS.value) - set(_GRAPHS)
+    if unknown:
+        raise OptionError(f"flag --kinds: {min(unknown)!r} is none of {', '.join(_GRAPHS)}")
     sizes = common.parse_sizes("vertices", _VERTICES.value)
     solvers = {name: find_solver(name).run for name in _SOLVERS.value}
     report = common.Report("peers", _COLUMNS, _OUT.value, _JSON.value)
@@ -53,14 +62,16 @@ def main(argv: Sequence[str]) -> None:
         report.say("left_out", ", ".join(missing))
     curves = {}
     for size in sizes:
-        for kind, graph in _graphs(size).items():
+        for kind in _KINDS.value:
+            graph = _GRAPHS[kind](size)
+            title = f"{kind} {graph.num_vertices}"
             found = _race({n: s for n, s in solvers.items() if n not in missing}, graph)
             for name, results in found.items():
-                report.add({"solver": name, "graph": kind, **_row(results)})
-            curves[kind] = found
-    for kind, found in curves.items():
-        draw = functools.partial(_draw, found, kind)
-        common.save_plot(report, f"peers_{kind.replace(' ', '_')}", draw)
+                report.add({"solver": name, "graph": title, **_row(results)})
+            curves[title] = found
+    for title, found in curves.items():
+        draw = functools.partial(_draw, found, title)
+        common.save_plot(report, f"peers_{title.replace(' ', '_')}", draw)
     report.finish()
 
 
@@ -71,15 +82,6 @@ def _works(solver: _Solver) -> bool:
     except MissingExtraError:
         return False
     return True
-
-
-def _graphs(size: int) -> dict[str, Graph]:
-    side = max(3, round(size**0.5))
-    return {
-        f"random-5 {size}": common.random_graph(size, 5.0),
-        f"random-20 {size}": common.random_graph(size, 20.0),
-        f"torus {side * side}": torus((side, side), seed=0),
-    }
 
 
 def _race(solvers: dict[str, _Solver], graph: Graph) -> dict[str, list[SolveResult]]:

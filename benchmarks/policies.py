@@ -4,7 +4,7 @@ Shape letters: B trajectories, N vertices, H hidden width.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,25 +12,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ecord_jax.agents import load_agent
 from ecord_jax.baselines import eco_dqn
 from ecord_jax.env import reset
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
 from ecord_jax.networks.agent import Agent, encode, factor, initial_hidden
-from ecord_jax.search.crew import num_processors
+from ecord_jax.search import incremental_host, swift
 from ecord_jax.search.incremental import incremental_rollout
-from ecord_jax.search.incremental_host import (
-    OWN,
-    IncrementalWalk,
-    can_walk,
-    start_walk,
-    survey,
-)
 from ecord_jax.search.rollout import Carry, rollout
+from ecord_jax.search.swift_device import SwiftSearch, start_swift, swift_chunk, swift_ground
+from ecord_jax.search.walks import num_processors
 
-__all__ = ["POLICIES", "Stepper"]
+__all__ = ["POLICIES", "Stepper", "WalkStepper"]
 
 _TEMPERATURE = 0.01
+_HORIZON = 30  # |V| flips that `swift` is told that it has ahead: the middle of a run
+_SWIFT_CHUNK = 2048  # steps of a large graph's chunk, about those that `solve` has
 
 
 class Stepper:
@@ -43,6 +41,7 @@ class Stepper:
         state: leaves [B, ...].
         key: consumed.
         least_steps: see there.
+        most_steps: of a turn; each number of them is compiled anew.
     """
 
     def __init__(
@@ -52,8 +51,9 @@ class Stepper:
         state: Any,
         key: jax.Array,
         least_steps: int = 1,
+        most_steps: int = 256,
     ) -> None:
-        self._least = least_steps
+        self._least, self.most_steps = least_steps, most_steps
         self._go_on = jax.jit(go_on, static_argnames="num_steps", donate_argnums=1)
         self._tables, self._key = tables, key
         # A donated state may not hold one buffer twice.
@@ -83,20 +83,36 @@ class Stepper:
 
 
 class WalkStepper:
-    """Walks on the host that go on side by side in threads, with the interface of `Stepper`."""
+    """Walks on the host that go on side by side in threads, with the interface of `Stepper`.
 
-    def __init__(self, walks: list[IncrementalWalk], least_steps: int) -> None:
+    Args:
+        walks: those.
+        least_steps: see there.
+        horizon: steps ahead that walks are told that they have.
+        own: names of what each has for itself in its state.
+    """
+
+    most_steps = 1 << 16
+
+    def __init__(
+        self, walks: Sequence[Any], least_steps: int, horizon: int, own: tuple[str, ...]
+    ) -> None:
         self._walks, self.least_steps = walks, least_steps
+        self._horizon, self._own = horizon, own
         self._pool = ThreadPoolExecutor(num_processors())
 
     def run(self, num_steps: int) -> None:
         """Returns when each has done the steps."""
-        list(self._pool.map(lambda walk: walk.advance(num_steps, num_steps), self._walks))
+
+        def go_on(walk: Any) -> None:
+            walk.advance(num_steps, walk.step + max(num_steps, self._horizon))
+
+        list(self._pool.map(go_on, self._walks))
 
     @property
     def state_bytes(self) -> int:
         """Of what walks keep for themselves."""
-        return sum(getattr(w.state, name).nbytes for w in self._walks for name in OWN) + sum(
+        return sum(getattr(w.state, name).nbytes for w in self._walks for name in self._own) + sum(
             w.best_labels.nbytes for w in self._walks
         )
 
@@ -138,11 +154,12 @@ def _incremental(
 ) -> Stepper | WalkStepper:
     """As `solve` has it with K = |V| / 160: on a CPU compiled walks where an agent allows that."""
     every = max(graph.num_vertices // 160, 1)
-    if jax.default_backend() == "cpu" and can_walk(agent.config):
-        ground = survey(agent, graph, every)
+    if jax.default_backend() == "cpu" and incremental_host.can_walk(agent.config):
+        ground = incremental_host.survey(agent, graph, every)
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
         labels = rng.integers(0, 2, (trajectories, graph.num_vertices))
-        return WalkStepper([start_walk(ground, z, _TEMPERATURE, rng) for z in labels], every)
+        walks = [incremental_host.start_walk(ground, z, _TEMPERATURE, rng) for z in labels]
+        return WalkStepper(walks, every, 0, incremental_host.OWN)
     degree = int(np.bincount(graph.edges.ravel(), minlength=1).max())
     arrays = to_arrays(graph, min_row_block=1 << (degree - 1).bit_length())
     carry = _start(agent, arrays, trajectories, key)
@@ -165,6 +182,35 @@ def _incremental(
         return jax.vmap(one)(carry, jax.random.split(key, trajectories))
 
     return Stepper(go_on, (agent, arrays, jax.jit(factor)(agent, arrays)), carry, key, every)
+
+
+def _swift(
+    agent: Agent, graph: Graph, arrays: GraphArrays, trajectories: int, key: jax.Array
+) -> WalkStepper:
+    """The shipped `swift`, whatever the agent, in compiled walks on the host."""
+    agent, size = load_agent("swift"), graph.num_vertices
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
+    labels = rng.integers(0, 2, (trajectories, size), np.int8)
+    ground = swift.survey(agent, graph)
+    walks = [swift.start_walk(ground, z, rng) for z in labels]
+    return WalkStepper(walks, agent.config.refresh_every(size), _HORIZON * size, swift.OWN)
+
+
+def _swift_device(
+    agent: Agent, graph: Graph, arrays: GraphArrays, trajectories: int, key: jax.Array
+) -> Stepper:
+    """The same in JAX."""
+    agent, size = load_agent("swift"), graph.num_vertices
+    ground = swift_ground(agent, graph)
+    search = start_swift(ground, np.asarray(_random_labels(arrays, trajectories, key)), key)
+    every = min(agent.config.refresh_every(size), _SWIFT_CHUNK)
+
+    def go_on(tables: Any, search: SwiftSearch, key: jax.Array, num_steps: int) -> SwiftSearch:
+        ahead = search.step + _HORIZON * size
+        each = min(every, num_steps)
+        return swift_chunk(tables, search, ahead, ahead, rounds=(num_steps // each, each))[0]
+
+    return Stepper(go_on, ground, search, key, every, max(every, _SWIFT_CHUNK))
 
 
 def _start(agent: Agent, arrays: GraphArrays, trajectories: int, key: jax.Array) -> Carry:
@@ -215,4 +261,6 @@ POLICIES: dict[
     "incremental": _incremental,
     "eco-dqn": _eco_dqn,
     "gru": _gru,
+    "swift": _swift,
+    "swift-device": _swift_device,
 }

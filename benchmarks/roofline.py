@@ -2,11 +2,12 @@
 
     python benchmarks/roofline.py --vertices=10000 --trajectories=20
 
-Both are measured in the same run: bandwidth by a triad a = b + s c over arrays that no cache holds,
-peak by a large product of matrices. Flops and bytes of a step are counted by formula, as below, the
-least that a step must do: what is read or written once counts once, whatever is copied besides.
-The `bound` is the time that they would take at bandwidth and peak, whichever is longer; a part of
-more than 100 % of the bandwidth means that the caches serve it.
+Both are measured in the same run: peak by a large product of matrices, bandwidth by a triad
+a = b + s c over arrays of together as many bytes as the step moves (but no longer than --triad), so
+that what fits a cache is held to what the cache gives. Flops and bytes of a step are counted by
+formula, as below, the least that a step must do: what is read or written once counts once, whatever
+is copied besides. The `bound` is the time that they would take at bandwidth and peak, whichever is
+longer.
 
     B trajectories, N vertices, E directed edges, H hidden width, A = 64 features, F observations,
     D embedding width, M width of the GRU's input, V of the value head, L rounds
@@ -49,11 +50,12 @@ _AGENT = flags.DEFINE_string(
     "agent", "paper", "paper (untrained), or as ecord-solve has it.", flag_values=_FLAGS
 )
 _REPEATS = flags.DEFINE_integer("repeats", 5, "Turns.", lower_bound=1, flag_values=_FLAGS)
-_TRIAD = flags.DEFINE_integer("triad", 2**25, "Numbers an array.", flag_values=_FLAGS)
+_TRIAD = flags.DEFINE_integer("triad", 2**25, "Most numbers an array.", flag_values=_FLAGS)
 _MATRIX = flags.DEFINE_integer("matrix", 2048, "Width of the product.", flag_values=_FLAGS)
 _OUT, _JSON = common.define_output(_FLAGS)
 
 _MEAN_DEGREE = 5.0
+_CALLS = 4  # of what measures the machine, a turn
 _STEPS = {"plain": 4, "fast": 16, "eco-dqn": 1, "gru": 64}
 _COLUMNS = (
     "policy",
@@ -62,6 +64,7 @@ _COLUMNS = (
     "megabyte",
     "milliseconds",
     "bound_milliseconds",
+    "gigabytes_per_second",
     "percent_of_peak",
     "percent_of_bandwidth",
 )
@@ -141,31 +144,37 @@ def main(argv: Sequence[str]) -> None:
         raise OptionError(f"flag --policies: {min(unknown)!r} is none of {', '.join(_WORK)}")
     sizes = common.parse_sizes("vertices", _VERTICES.value)
     report = common.Report("roofline", _COLUMNS, _OUT.value, _JSON.value)
-    bandwidth, peak = _measure_machine()
-    report.say("gigabytes_per_second", bandwidth / 1e9)
+    peak = _measure_peak()
     report.say("gigaflops_per_second", peak / 1e9)
     for size in sizes:
-        for row in _rows(size, bandwidth, peak):
+        for row in _rows(size, peak):
             report.add(row)
     report.finish()
 
 
-def _measure_machine() -> tuple[float, float]:
-    """Bytes and flops a second."""
-    b = jnp.ones(_TRIAD.value)
+def _measure_peak() -> float:
+    """Flops a second."""
     m = jnp.ones((_MATRIX.value, _MATRIX.value))
-    found = common.interleaved(
-        {
-            "triad": common.blocking(jax.jit(lambda b, c: b + 2.0 * c), b, b + 1),
-            "product": common.blocking(jax.jit(jnp.matmul), m, m),
-        },
-        repeats=_REPEATS.value,
-    )
-    # The fastest turns count: less is left to chance.
-    return 3 * b.nbytes / found["triad"].low, 2 * _MATRIX.value**3 / found["product"].low
+    return 2 * _MATRIX.value**3 / _seconds(jnp.matmul, m, m)
 
 
-def _rows(size: int, bandwidth: float, peak: float) -> list[dict[str, Any]]:
+def _measure_bandwidth(bytes_moved: float) -> float:
+    """Bytes a second, of a loop over three arrays of together about that many."""
+    b = jnp.ones(min(max(int(bytes_moved / 12), 1), _TRIAD.value))
+    return 3 * b.nbytes / _seconds(lambda b, c: b + 2.0 * c, b, b + 1)
+
+
+def _seconds(function: Callable[..., jax.Array], *arguments: jax.Array) -> float:
+    """The first quartile, since what else the machine does can only add, of some calls each."""
+    compiled = jax.jit(function)
+
+    def calls() -> None:
+        jax.block_until_ready([compiled(*arguments) for _ in range(_CALLS)])
+
+    return common.interleaved({0: calls}, repeats=_REPEATS.value)[0].low / _CALLS
+
+
+def _rows(size: int, peak: float) -> list[dict[str, Any]]:
     graph = common.random_graph(size, _MEAN_DEGREE)
     arrays = to_arrays(graph)
     agent = common.named_agent(_AGENT.value, arrays)
@@ -181,6 +190,7 @@ def _rows(size: int, bandwidth: float, peak: float) -> list[dict[str, Any]]:
     rows = []
     for name, timing in timings.items():
         work, seconds = _WORK[name](sizes), timing.median / _STEPS[name]
+        bandwidth = _measure_bandwidth(work.bytes)
         rows.append(
             {
                 "policy": name,
@@ -191,6 +201,7 @@ def _rows(size: int, bandwidth: float, peak: float) -> list[dict[str, Any]]:
                 "megabyte": work.bytes / 1e6,
                 "milliseconds": 1e3 * seconds,
                 "bound_milliseconds": 1e3 * max(work.flops / peak, work.bytes / bandwidth),
+                "gigabytes_per_second": bandwidth / 1e9,
                 "percent_of_peak": 100 * work.flops / seconds / peak,
                 "percent_of_bandwidth": 100 * work.bytes / seconds / bandwidth,
             }

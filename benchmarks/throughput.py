@@ -3,12 +3,14 @@
     python benchmarks/throughput.py --out=runs/throughput
     python benchmarks/throughput.py --vertices=2000,10000 --trajectories=20 --policies=fast,gru
 
-A step flips one vertex of each trajectory. Policies (see `policies.py`): `plain`, the network as it
-is defined; `fast`, the same with its head factored; `eco-dqn`, a graph network at each step; `gru`,
-no policy but the bare product of the RNN, the floor of a step with it. Graphs are random with
-weights of -1 and 1. Those of a size take turns in one process; what is shown are medians and half
-the distance of the quartiles (`spread`). A policy that would take longer than --longest_step is
-left out from that size on, and so is `plain` where its step would need more than --memory.
+A step flips one vertex of each trajectory. Policies (see `policies.py`): `plain`, the network as
+it is defined; `fast`, the same with its head factored; `incremental`, the same with scores that are
+kept; `eco-dqn`, a graph network at each step; `gru`, no policy but the bare product of the RNN, the
+floor of a step with it; and, whatever --agent, the shipped `swift` in compiled walks on the host,
+or `swift-device`, in JAX. Graphs are random with weights of -1 and 1. Those of a size take turns in
+one process; what is shown are medians and half the distance of the quartiles (`spread`). A policy
+that would take longer than --longest_step is left out from that size on, and so is `plain` where
+its step would need more than --memory.
 
 The plots are the paper's figure: the time of a step with one trajectory (left), and that of a step
 and trajectory at the number of trajectories that suits it best (right), whose ratio to ECO-DQN's
@@ -22,7 +24,7 @@ from typing import Any
 import common
 import jax
 from absl import flags
-from policies import POLICIES, Stepper
+from policies import POLICIES, Stepper, WalkStepper
 
 from ecord_jax.cli.common import run
 from ecord_jax.errors import OptionError
@@ -55,9 +57,9 @@ _COLUMNS = (
     "milliseconds_per_step",
     "spread",
     "steps_per_second",
+    "flips_per_second",
 )
 _TURN_SECONDS = 0.2
-_MOST_STEPS = 256
 _PLAIN_BYTES = 3 * 64 * 4  # a vertex and trajectory: arrays [B, N, 64] that live side by side
 _ENCODER_GRAPH = (10_000, 2.0)  # as GSet's G70
 _PAPER_ENCODER_MILLISECONDS = 1.96  # on a GPU
@@ -110,15 +112,16 @@ def _measure(size: int, trajectories: int, last: dict[str, float]) -> Iterator[d
             "milliseconds_per_step": 1e3 * seconds,
             "spread": round(timing.spread, 3),
             "steps_per_second": 1 / seconds,
+            "flips_per_second": trajectories / seconds,
         }
 
 
-def _pace(stepper: Stepper) -> tuple[Stepper, int]:
-    """Finds out how many steps make a turn; each number of them is compiled anew."""
+def _pace(stepper: Stepper | WalkStepper) -> tuple[Stepper | WalkStepper, int]:
+    """Finds out how many steps make a turn."""
     least = stepper.least_steps
     first = functools.partial(stepper.run, least)
     one_step = common.interleaved({0: first}, repeats=2)[0].median / least
-    wanted = min(int(_TURN_SECONDS / one_step), _MOST_STEPS) // least
+    wanted = min(int(_TURN_SECONDS / one_step), stepper.most_steps) // least
     return stepper, least << max(wanted.bit_length() - 1, 0)
 
 

@@ -21,7 +21,6 @@ from tqdm import tqdm
 
 from ecord_jax.agents import load_agent
 from ecord_jax.baselines.equal_flips import RowFile, best_cuts, draw_held_out
-from ecord_jax.baselines.tenure import SHRINKING, Tenure
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
 from ecord_jax.learning.evolution import INPUTS, EvolutionConfig
@@ -29,6 +28,7 @@ from ecord_jax.learning.instances import KINDS, Instance
 from ecord_jax.learning.swift_trainer import train_swift
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig
+from ecord_jax.search.tenure import SHRINKING, Tenure
 
 _FLAGS = flags.FlagValues()
 _RUNS = flags.DEFINE_string("runs", None, "Folder of the trainings.", flag_values=_FLAGS)

@@ -5,7 +5,7 @@
 
 Graphs are of every kind that `swift` is trained on, but none of a training; they are taken as they
 are, without presolve. All solvers start from the same random labels. Tabu search has a fixed tenure
-and one that shrinks (`ecord_jax.baselines.tenure`). The file has a row for a graph, budget and
+and one that shrinks (`ecord_jax.search.tenure`). The file has a row for a graph, budget and
 solver: the mean and the best of the trajectories' best cuts. A call that is stopped goes on where
 it was. The table shows what `swift` is ahead of the better tabu, of all |w| a hundred thousandth
 each, on average over graphs.
@@ -23,12 +23,12 @@ from tqdm import tqdm
 
 from ecord_jax.agents import load_agent
 from ecord_jax.baselines.equal_flips import RowFile, best_cuts, draw_held_out
-from ecord_jax.baselines.tenure import FIXED, SHRINKING, Tenure
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
 from ecord_jax.learning.instances import KINDS
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig
+from ecord_jax.search.tenure import FIXED, SHRINKING, Tenure
 
 _FLAGS = flags.FlagValues()
 _OUT = flags.DEFINE_string("out", None, "CSV file; what it has is kept.", flag_values=_FLAGS)

@@ -38,10 +38,10 @@ from ecord_jax.graphs.io.sets import read_set
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import SwiftConfig
 from ecord_jax.search.chunk import search_chunk, start_search
-from ecord_jax.search.crew import num_processors
 from ecord_jax.search.swift import start_walk, survey
 from ecord_jax.search.swift_walk import WalkState
 from ecord_jax.search.temperature import ladder
+from ecord_jax.search.walks import num_processors
 
 # The sets of the paper's first table that lie in the folder of --data.
 DEFAULT_SETS = ("validation_ER_40", "validation_ER_60", "validation_BA_40", "validation_BA_60")

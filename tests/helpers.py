@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import math
+import re
 
 import jax
 import jax.numpy as jnp
@@ -58,3 +59,14 @@ def pick(tree, index):
 def stack(*trees):
     """Trees of the same shapes as one, with a leading axis."""
     return jax.tree.map(lambda *x: jnp.stack(x), *trees)
+
+
+def reachable(text, name):
+    """A computation of compiled HLO and those that it calls, nested loops left out."""
+    parts = dict(re.findall(r"^(?:ENTRY )?%?([\w.\-]+) \(.*?\{\n(.*?)^\}", text, re.M | re.S))
+    found, queue = [], [name]
+    while queue:
+        part = parts[queue.pop()]
+        found.append(part)
+        queue += re.findall(r"(?:calls|to_apply)=%?([\w.\-]+)", part)
+    return "\n".join(found)

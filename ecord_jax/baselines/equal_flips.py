@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ecord_jax.baselines import tabu_host
-from ecord_jax.baselines.tenure import Tenure
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.learning.instances import Instance, draw_instance
 from ecord_jax.networks.agent import Agent
-from ecord_jax.search import swift
-from ecord_jax.search.crew import num_processors
+from ecord_jax.search import swift, tabu
+from ecord_jax.search.tenure import Tenure
+from ecord_jax.search.walks import num_processors
 
 __all__ = ["RowFile", "best_cuts", "draw_held_out"]
 
@@ -79,11 +78,11 @@ def _walk_swift(agent: Agent, graph: Graph) -> Any:
 
 
 def _walk_tabu(tenure: Tenure, graph: Graph) -> Any:
-    ground = tabu_host.survey(graph)
+    ground = tabu.survey(graph)
 
     def walk(budget: int, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        trajectory = tabu_host.Walk(ground, labels, rng)
-        trajectory.advance(tenure, budget, budget)
+        trajectory = tabu.TabuWalk(ground, labels, rng, tenure)
+        trajectory.advance(budget, budget)
         return trajectory.best_labels
 
     return walk

@@ -85,7 +85,7 @@ def _seconds(text: str) -> dict[str, float]:
 
 
 def _tenure(text: str) -> dict[str, Any]:
-    tenure = importlib.import_module("ecord_jax.baselines.tenure")
+    tenure = importlib.import_module("ecord_jax.search.tenure")
     return {"tenure": {"fixed": tenure.FIXED, "shrinking": tenure.SHRINKING}[text]}
 
 

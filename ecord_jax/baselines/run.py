@@ -66,7 +66,7 @@ class Run:
 
     def offer(self, labels: np.ndarray) -> None:
         """Keeps labels [N], 0 or 1, if their exact cut is larger than all before."""
-        self._best.offer(labels, self.steps)
+        self._best.offer(labels, self.steps, self._name)
 
     def result(self, stopped_by: StoppedBy) -> SolveResult:
         """The result as it stands."""
@@ -86,4 +86,5 @@ class Run:
             },
             stopped_by=stopped_by,
             agent=self._name,
+            found_by=self._name,
         )

@@ -21,10 +21,10 @@ import numpy as np
 from ecord_jax.baselines.run import Run
 from ecord_jax.baselines.tabu_device import DeviceCrew
 from ecord_jax.baselines.tabu_host import HostCrew
-from ecord_jax.baselines.tenure import SHRINKING, Tenure
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.search.result import SolveResult
+from ecord_jax.search.tenure import SHRINKING, Tenure
 
 __all__ = ["Backend", "Crew", "tabu"]
 
@@ -75,7 +75,7 @@ def tabu(
         time_limit: seconds; see `ecord_jax.solve`.
         num_steps: flips of each trajectory. Without a time limit the same key and number give the
             same labels.
-        tenure: one of `ecord_jax.baselines.tenure`; where there is a time limit it is by the clock
+        tenure: one of `ecord_jax.search.tenure`; where there is a time limit it is by the clock
             that the budget is used up.
         backend: "numba", walks in threads on the host; "jax", all trajectories at once on JAX's
             default device; "auto", whichever is faster there.

@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ecord_jax.baselines.tenure import Tenure
 from ecord_jax.env import reset, step
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
 from ecord_jax.search.chunk import chunk_length
 from ecord_jax.search.rollout import flipped_labels
 from ecord_jax.search.sampling import sample_softmax
+from ecord_jax.search.tenure import Tenure
 
 __all__ = ["DeviceCrew", "Trajectory", "start_trajectories", "tabu_chunk"]
 

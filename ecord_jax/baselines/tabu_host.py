@@ -1,205 +1,17 @@
-"""Tabu walks on the host, in threads. Shape letters: B walks, N vertices, H half-edges, T flips."""
+"""Tabu walks on the host, side by side in threads. Shape letters: B walks, N vertices."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ecord_jax.baselines.tabu_walk import (
-    BEST,
-    BEST_TURN,
-    TOTAL,
-    BlockState,
-    BucketState,
-    walk_blocks,
-    walk_buckets,
-)
-from ecord_jax.baselines.tenure import Tenure
 from ecord_jax.graphs import Graph
-from ecord_jax.graphs.compiled import run_loop
-from ecord_jax.search.crew import num_processors
+from ecord_jax.search.tabu import TabuWalk, survey
+from ecord_jax.search.tenure import Tenure
+from ecord_jax.search.walks import num_processors
 
-__all__ = ["Ground", "HostCrew", "Walk", "as_units", "survey"]
-
-_COMPILED = 1 << 62  # a size at which `run_loop` always compiles
-# Buckets are for weights up to so many units, on average over half-edges and loops.
-_MOST_UNITS = 16
-_LARGEST = 2**30  # in units: sums stay within int32
-
-
-def as_units(weights: np.ndarray) -> np.ndarray | None:
-    """Weights over the largest number that all of them are multiples of, exactly.
-
-    Args:
-        weights: [E], int64 (those beyond 2^53 are rounded to float64) or float64.
-
-    Returns:
-        int64 [E]; None where there is an integer of 2^30 or more among them.
-    """
-    values = weights[weights != 0].astype(np.float64)
-    mantissas, exponents = np.frexp(values)
-    integers = np.ldexp(mantissas, 53).astype(np.int64)
-    # What is left of a mantissa without its zeros at the end is odd.
-    lowest = exponents - 53 + np.log2((integers & -integers).astype(np.float64)).astype(np.int64)
-    with np.errstate(over="ignore"):
-        scaled = np.ldexp(weights.astype(np.float64), -int(lowest.min(initial=0)))
-    unit = np.gcd.reduce(scaled.astype(np.int64)) if abs(scaled).max(initial=0) < 2**53 else 1
-    scaled = scaled / max(unit, 1)
-    return scaled.astype(np.int64) if abs(scaled).max(initial=0) < _LARGEST else None
-
-
-@dataclasses.dataclass(frozen=True)
-class Ground:
-    """What all walks over a graph share; none of them changes it.
-
-    Attributes:
-        starts, near, effects: see `BucketState`.
-        firsts: int32 [G], where buckets begin; None where weights are not such that they can be
-            used.
-        room: members of all buckets together.
-    """
-
-    starts: np.ndarray
-    near: np.ndarray
-    effects: np.ndarray
-    firsts: np.ndarray | None
-    room: int
-
-    @property
-    def num_vertices(self) -> int:
-        return len(self.starts) - 1
-
-
-def survey(graph: Graph) -> Ground:
-    """Looks at a graph with at least one vertex."""
-    units = as_units(graph.weights)
-    matrix = graph.adjacency()
-    starts, near = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    if units is not None:
-        scaled = dataclasses.replace(graph, weights=units).adjacency()
-        totals = np.asarray(abs(scaled).sum(axis=1), np.int64).ravel()
-        # A gain is even or odd as the total of its vertex is, and not above it.
-        room = int((totals + 1).sum())
-        if room <= min(_MOST_UNITS * (matrix.nnz + len(totals)), _LARGEST):
-            firsts = _firsts(totals)
-            return Ground(starts, near, (2 * scaled.data).astype(np.int32), firsts, room)
-    # A power of two, which costs no digit, keeps sums within the range of float64.
-    exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
-    return Ground(starts, near, 2.0 * np.ldexp(matrix.data, -exponent), None, 0)
-
-
-def _firsts(totals: np.ndarray) -> np.ndarray:
-    """Where each bucket begins, if there is room for all that can be in it.
-
-    Args:
-        totals: int64 [N], the largest gain that each vertex can have; the smallest is its opposite.
-    """
-    most = int(totals.max())
-    # From gain -d to d in steps of two: one more from there on, one less two steps after the end.
-    changes = np.bincount(most - totals, minlength=2 * most + 3)
-    changes -= np.bincount(most + totals + 2, minlength=2 * most + 3)
-    sizes = changes[: 2 * most + 1].copy()
-    sizes[0::2], sizes[1::2] = np.cumsum(sizes[0::2]), np.cumsum(sizes[1::2])
-    return (np.cumsum(sizes) - sizes).astype(np.int32)
-
-
-class Walk:
-    """One trajectory; `advance` changes it.
-
-    Args:
-        ground: of the graph.
-        labels: int8 [N], where to start.
-        rng: of its draws.
-
-    Attributes:
-        labels: int8 [N], where it stands.
-        free: int32 [N], the flip before which each vertex is barred.
-        step: flips done.
-        cut: in units of the ground.
-        best_cut: the largest so far.
-        best_labels: int8 [N], where that was met.
-    """
-
-    def __init__(self, ground: Ground, labels: np.ndarray, rng: np.random.Generator) -> None:
-        self._ground, self._rng = ground, rng
-        self.labels, self.best_labels = labels.copy(), labels.copy()
-        self.free = np.zeros(len(labels), np.int32)
-        self.step = 0
-        owners = np.repeat(np.arange(ground.num_vertices), np.diff(ground.starts))
-        # Effects are twice the weights, and every edge is there twice.
-        self.cut = float(ground.effects[labels[owners] != labels[ground.near]].sum() / 4)
-        self.best_cut = self.cut
-
-    def advance(self, tenure: Tenure, num_steps: int, budget: int) -> np.ndarray:
-        """Does T flips.
-
-        Args:
-            tenure: how long vertices are barred.
-            num_steps: T.
-            budget: flips of the whole walk.
-
-        Returns:
-            int32 [T], the vertices flipped.
-        """
-        used = np.minimum((self.step + np.arange(num_steps)) / budget, 1.0)
-        draws, uniforms = self._rng.random((2, num_steps))
-        tenures = tenure.draw(used, uniforms, len(self.labels))
-        labels = self.labels.copy()
-        actions, summary = self.walk(draws, tenures)
-        if self.cut + summary[BEST] > self.best_cut:
-            self.best_cut = self.cut + float(summary[BEST])
-            flips = np.bincount(actions[: int(summary[BEST_TURN])], minlength=len(labels))
-            self.best_labels = labels ^ (flips & 1).astype(np.int8)
-        self.cut += float(summary[TOTAL])
-        self.step += num_steps
-        return actions
-
-    def walk(self, draws: np.ndarray, tenures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Runs the loop that suits the graph; gives actions [T] and summary [3]."""
-        state = _chunk(self._ground, self, draws, tenures)
-        loop = walk_blocks if isinstance(state, BlockState) else walk_buckets
-        state = run_loop(loop, state, _COMPILED)
-        return state.actions, state.summary
-
-
-def _chunk(
-    ground: Ground, walk: Walk, draws: np.ndarray, tenures: np.ndarray
-) -> BucketState | BlockState:
-    """What a loop works on; it changes the walk's labels and tenures in place."""
-    size = ground.num_vertices
-    shared = {
-        "starts": ground.starts,
-        "near": ground.near,
-        "effects": ground.effects,
-        "labels": walk.labels,
-        "free": walk.free,
-        "slots": np.empty(1 << size.bit_length(), np.int32),
-        "draws": draws,
-        "tenures": tenures,
-        "actions": np.empty(len(draws), np.int32),
-        "step": walk.step,
-    }
-    if ground.firsts is None:
-        return BlockState(
-            gains=np.empty(size),
-            sides=np.empty(size, np.int8),
-            keys=np.empty(size),
-            tops=np.empty(-(-size // 64)),
-            nexts=np.empty(size, np.int32),
-            summary=np.zeros(3),
-            **shared,
-        )
-    return BucketState(
-        rows=np.empty((size, 4), np.int32),
-        buckets=np.stack([ground.firsts, ground.firsts], axis=1),
-        members=np.empty(ground.room, np.int32),
-        summary=np.zeros(3, np.int64),
-        most=len(ground.firsts) // 2,
-        **shared,
-    )
+__all__ = ["HostCrew"]
 
 
 class HostCrew:
@@ -218,16 +30,15 @@ class HostCrew:
         self, graph: Graph, labels: np.ndarray, tenure: Tenure, rng: np.random.Generator
     ) -> None:
         ground = survey(graph)
-        self._tenure = tenure
         self._walks = [
-            Walk(ground, row, child)
+            TabuWalk(ground, row, child, tenure)
             for row, child in zip(labels, rng.spawn(len(labels)), strict=True)
         ]
         self._pool = ThreadPoolExecutor(min(num_processors(), len(labels)))
 
     def prepare(self) -> None:
-        self._walks[0].advance(self._tenure, 0, 1)
+        self._walks[0].advance(0, 1)
 
     def advance(self, num_steps: int, budget: int) -> np.ndarray:
-        list(self._pool.map(lambda w: w.advance(self._tenure, num_steps, budget), self._walks))
+        list(self._pool.map(lambda w: w.advance(num_steps, budget), self._walks))
         return max(self._walks, key=lambda walk: walk.best_cut).best_labels

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from absl import flags
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ecord_jax.graphs import Graph, Problem
     from ecord_jax.search.bound import Bound
     from ecord_jax.search.result import Progress, SolveResult
+    from ecord_jax.search.solve import Move
 
 __all__ = ["entry", "main"]
 
@@ -89,6 +90,28 @@ _BOUND = flags.DEFINE_boolean(
 )
 _PRESOLVE = flags.DEFINE_boolean(
     "presolve", True, "Make the graph smaller by exact rules first.", flag_values=_FLAGS
+)
+_MOVE = flags.DEFINE_enum(
+    "move",
+    "mixed",
+    ["mixed", "ecord", "tabu"],
+    "Who flips vertices: the agent (ecord), tabu search, or both, more often the one that does "
+    "better.",
+    flag_values=_FLAGS,
+)
+_INIT = flags.DEFINE_enum(
+    "init",
+    "random",
+    ["random", "equal", "rank2"],
+    "Where trajectories start: at random, with all vertices on one side, or with rounded descents "
+    "of the rank-2 relaxation.",
+    flag_values=_FLAGS,
+)
+_ABLATE = flags.DEFINE_list(
+    "ablate",
+    [],
+    "Ingredients to leave out: presolve, starts, merge, restart; see `ecord_jax.solve`.",
+    flag_values=_FLAGS,
 )
 _FORMAT, _ZERO_BASED = common.define_format(_FLAGS)
 _JSON = flags.DEFINE_boolean(
@@ -164,7 +187,10 @@ def _solve(graph: Graph, temperature: Any, refresh_every: Any, limit: float | No
             temperature=temperature,
             key=jax.random.key(_SEED.value),
             refresh_every=refresh_every,
+            init=_INIT.value,
+            move=cast("Move", _MOVE.value),
             presolve=_PRESOLVE.value,
+            ablate=_ABLATE.value,
             callback=on_progress,
         )
 
@@ -199,6 +225,14 @@ def _print_result(
     if result.reduction is not None:
         print(f"presolve: {result.reduction.summary}")
     print(f"search: {result.agent}, {result.trajectories} trajectories of {result.steps} steps")
+    whole = sum(result.effort.values())
+    if whole > 0:
+        parts = (
+            f"{name} {100 * spent / whole:.0f} % of the time and "
+            f"{result.improvements.get(name, 0)} improvements"
+            for name, spent in result.effort.items()
+        )
+        print(f"found by {result.found_by}; {', '.join(parts)}")
     if bound is not None:
         kind = "certified" if bound.certified else "an estimate"
         print(f"bound: {bound.value} ({kind}), gap {100 * _gap(result, bound):.3f} %")
@@ -238,6 +272,14 @@ def _fields(
         "trajectories": result.trajectories,
         "seed": _SEED.value,
         "agent": result.agent,
+        "found_by": result.found_by,
+        "effort": {
+            name: {
+                "seconds": round(spent, 3),
+                "improvements": result.improvements.get(name, 0),
+            }
+            for name, spent in result.effort.items()
+        },
         "seconds": seconds,
         "stopped_by": result.stopped_by,
         "optimal": _is_optimal(result, bound),

@@ -34,6 +34,7 @@ from ecord_jax.graphs.arrays import GraphArrays
 __all__ = [
     "NEVER",
     "PAPER_TIME_CLIP",
+    "num_blocks",
     "observe",
     "observe_global",
     "observe_vertices",
@@ -222,10 +223,21 @@ def _spread_row(
 
     if arrays.one_block:
         return spread_block(0, state.peeks)
-    blocks = _longest(jnp.maximum((end - start + width - 1) // width, 1))
     return jax.lax.fori_loop(
-        0, blocks, lambda block, now: spread_block(block, now[0]), (state.peeks, state.labels[0])
+        0,
+        num_blocks(arrays, action),
+        lambda block, now: spread_block(block, now[0]),
+        (state.peeks, state.labels[0]),
     )
+
+
+def num_blocks(arrays: GraphArrays, action: jax.Array) -> jax.Array:
+    """int32 [], turns of a loop over a vertex's neighbours by `row_block`; at least 1.
+
+    Under vmap it is that of the vertex with the most, for all of a batch.
+    """
+    degree = arrays.row_start[action + 1] - arrays.row_start[action]
+    return _longest(jnp.maximum((degree + arrays.row_block - 1) // arrays.row_block, 1))
 
 
 @custom_vmap

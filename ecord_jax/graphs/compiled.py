@@ -2,27 +2,43 @@
 
 Such a loop is a function of one NamedTuple of arrays and integers, whose arrays it changes. It and
 the functions of its module that it calls index, compare and count, and know nothing of numba. Below
-some size it runs as it is, on lists, and is done before a compiler would have been imported.
+some size it runs as it is, on lists, and is done before a compiler would have been imported. What
+has been compiled for a large one, or within `always_compiled`, is used for smaller ones, too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
+import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["run_loop"]
+__all__ = ["always_compiled", "prefetch", "run_loop"]
 
 # Where plain Python takes about as long as importing numba and what it keeps on disk.
 MOST_PLAIN = 50_000
+_MOST_LISTED = 200  # up to here lists are no slower than arrays that are compiled for
 _REORDERED = {"reassoc", "contract", "nsz"}
 
 _State = TypeVar("_State", bound=tuple[Any, ...])
+_ready: set[tuple[Any, ...]] = set()
+_thread = threading.local()
+
+
+@contextlib.contextmanager
+def always_compiled() -> Iterator[None]:
+    """Has all loops of this thread compiled, whatever their sizes are."""
+    _thread.compiles = True
+    try:
+        yield
+    finally:
+        _thread.compiles = False
 
 
 def run_loop(
@@ -39,18 +55,30 @@ def run_loop(
     Returns:
       The state as the loop leaves it.
     """
-    if size > MOST_PLAIN:
+    kind = (loop, *(field.dtype if isinstance(field, np.ndarray) else None for field in state))
+    known = kind in _ready and size > _MOST_LISTED
+    if size > MOST_PLAIN or known or getattr(_thread, "compiles", False):
         function = _compile(loop, reorder)
         try:
             function(state)
         except OSError:  # the disk is full: what was compiled is in memory all the same
             function(state)
+        _ready.add(kind)
         return state
     lists = [field.tolist() if isinstance(field, np.ndarray) else field for field in state]
     loop(type(state)(*lists))
     pairs = zip(lists, state, strict=True)
     fields = [np.array(new, old.dtype) if isinstance(new, list) else new for new, old in pairs]
     return type(state)(*fields)
+
+
+def prefetch(numbers, index) -> None:
+    """Has a compiled loop's processor fetch what it will read soon; does nothing in plain Python.
+
+    Args:
+      numbers: an array, contiguous.
+      index: place in it, counted through all of its axes; any integer will do.
+    """
 
 
 @functools.cache
@@ -63,6 +91,7 @@ def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None
     import numba
 
     fastmath = _REORDERED if reorder else False
+    _make_prefetch()
     _make_callable(inspect.getmodule(loop), reorder)
     folder = getattr(numba.config, "CACHE_DIR", "")
     cache = bool(folder) and os.access(folder, os.W_OK)
@@ -79,3 +108,30 @@ def _make_callable(module: types.ModuleType | None, reorder: bool) -> None:
         if inspect.getmodule(function) is module:
             # C calls none of them: a tenth less to compile.
             register_jitable(no_cfunc_wrapper=True, fastmath=fastmath, forceinline=True)(function)
+
+
+@functools.cache
+def _make_prefetch() -> None:
+    """Lets compiled code call `prefetch`, which is one instruction there."""
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic, overload
+
+    @intrinsic
+    def instruction(context: Any, numbers: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, values[0])
+            place = builder.bitcast(builder.gep(array.data, [values[1]]), cgutils.voidptr_t)
+            kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, *[ir.IntType(32)] * 3])
+            name = "llvm.prefetch.p0i8"
+            function = cgutils.get_or_insert_function(builder.module, kind, name)
+            # To be read, into the nearest cache, data.
+            builder.call(function, [place, *(ir.Constant(ir.IntType(32), x) for x in (0, 3, 1))])
+            return context.get_dummy_value()
+
+        return types.void(numbers, types.intp), generate
+
+    call: Any = instruction
+    # Annotations would be taken for a part of the signature.
+    overload(prefetch)(lambda numbers, index: lambda numbers, index: call(numbers, index))

@@ -20,12 +20,13 @@ import numpy as np
 
 from ecord_jax.errors import EcordError
 from ecord_jax.graphs.blocks import Settled, Split, settle, split
+from ecord_jax.graphs.compiled import always_compiled
 from ecord_jax.graphs.edges import exact_sum
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.reductions import Elimination, Problem, eliminate
 from ecord_jax.graphs.shrink import RULES
 
-__all__ = ["Part", "Reduction", "presolve"]
+__all__ = ["Part", "Reduction", "compile_rules", "presolve"]
 
 _Step = Elimination | Split | Settled
 
@@ -199,6 +200,20 @@ def presolve(graph: Graph) -> Reduction:
         vertices = vertices[step.kept]
     constant = graph.cut(_lift(steps, np.zeros(problem.num_vertices, np.int8)))
     return Reduction(graph, reduced, scale, constant, vertices, fired, tuple(steps))
+
+
+def compile_rules(weights: np.ndarray) -> None:
+    """Compiles the rules, so that small graphs are done in milliseconds, too; takes seconds.
+
+    Args:
+      weights: some like those of the graphs to come.
+    """
+    # Every vertex of a wheel goes by a rule, after which there is nothing to search for.
+    spokes = [(0, v) for v in range(1, 6)]
+    rim = [(v, v % 5 + 1) for v in range(1, 6)]
+    with always_compiled():
+        reduction = presolve(Graph.from_edges(spokes + rim, np.resize(weights, 10), 6))
+        reduction.lift(np.zeros(reduction.graph.num_vertices, np.int8))
 
 
 def _lift(steps: Sequence[_Step], labels: np.ndarray) -> np.ndarray:

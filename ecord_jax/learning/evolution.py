@@ -22,8 +22,8 @@ from ecord_jax.errors import OptionError
 from ecord_jax.learning.instances import KINDS, Instance, draw_instance
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, param_shapes
-from ecord_jax.search.crew import num_processors
 from ecord_jax.search.swift import start_walk, survey
+from ecord_jax.search.walks import num_processors
 
 __all__ = [
     "INPUTS",

@@ -67,7 +67,7 @@ class SwiftConfig:
     """
 
     knots: int = 7
-    bins: int = 24
+    bins: int = 12
     refreshes: int = 25
     encoder: Encoder = "degree"
 
@@ -80,6 +80,10 @@ class SwiftConfig:
         if self.encoder not in get_args(Encoder):
             known = ", ".join(get_args(Encoder))
             raise AgentError(f"encoder={self.encoder!r} is none of {known}")
+
+    def refresh_every(self, num_vertices: int) -> int:
+        """Flips from one look at the globals to the next."""
+        return max(num_vertices // self.refreshes, 1)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> SwiftConfig:

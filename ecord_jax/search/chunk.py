@@ -88,6 +88,7 @@ class Found(NamedTuple):
         cuts: float32 [B, T + 1], the cut before its first flip and after each; -inf where it does
             not count.
         after: int8 [B, N], the labels at its end.
+        by: who found them.
     """
 
     labels: jax.Array | np.ndarray
@@ -96,6 +97,7 @@ class Found(NamedTuple):
     actions: jax.Array | np.ndarray
     cuts: jax.Array | np.ndarray
     after: jax.Array | np.ndarray
+    by: str = "ecord"
 
 
 def start_search(

@@ -1,194 +1,137 @@
-"""Walks on the host: one trajectory each, side by side in threads, and the time that is left.
+"""Threads that do what they are told side by side, and tell what they find meanwhile.
 
-A walk is what a compiled loop does on one trajectory; `swift` and the incremental step of ECORD's
-agents have one each. Shape letters: B walks, N vertices, T flips of a chunk.
+Compiled loops let other threads go on. Shape letters: N vertices.
 """
 
 from __future__ import annotations
 
-import math
-import os
+import dataclasses
+import queue
+import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import NamedTuple, TypeVar
 
-import numpy as np
+from ecord_jax.search.walks import Mover, StartWalk, Walk, num_processors
 
-from ecord_jax.search.chunk import Found
-from ecord_jax.search.prepare import Prepared
+__all__ = ["Crew", "Ground", "Limit"]
 
-__all__ = ["StartWalk", "Walk", "num_processors", "prepare_crew"]
+_Value = TypeVar("_Value")
 
-_TRIAL_STEPS = 2048
-_ROUNDS = 32  # of chunks, at least, in which the budget is spent
-_CHUNK_SECONDS = 0.2
-_LEAST_CHUNK, _MOST_CHUNK = 256, 1 << 17
-# Below so many flips a vertex, random labels would not even become what single flips make of them.
-_FEW = 6.0
+_HEARTBEAT_SECONDS = 0.1  # at least so often `Crew.run` yields
+_SLICE_SECONDS = 0.1
+_LEAST_SLICE, _SLICE, _MOST_SLICE = 256, 1 << 15, 1 << 17
 
 
-class Walk(Protocol):
-    """One trajectory; `advance` changes it. Cuts are in units of its own.
+class Limit(NamedTuple):
+    """What a walk may use up, one of the two.
 
     Attributes:
-        step: flips done.
-        labels: int8 [N], where it stands.
-        best_labels, best_cut, best_step: the best labels, their cut, and after how many flips.
-        actions: int [T], the vertices that the last `advance` flipped.
-        cuts: float64 [T + 1], the cut before the first of them and after each.
+        flips: so many, and always in the same slices.
+        seconds: from now on; flips are estimated by the pace.
+        pace: seconds a flip, to begin with.
     """
 
-    @property
-    def step(self) -> int: ...
-    @property
-    def labels(self) -> np.ndarray: ...
-    @property
-    def best_labels(self) -> np.ndarray: ...
-    @property
-    def best_cut(self) -> float: ...
-    @property
-    def best_step(self) -> int: ...
-    @property
-    def actions(self) -> np.ndarray: ...
-    @property
-    def cuts(self) -> np.ndarray: ...
+    flips: int | None = None
+    seconds: float = 0.0
+    pace: float = 1e-6
 
-    def advance(self, num_steps: int, budget: int) -> None:
-        """Does T flips.
+
+@dataclasses.dataclass
+class Ground:
+    """A mover that has looked at a graph.
+
+    Attributes:
+        mover: the mover.
+        start: starts its walks.
+        pace: seconds a flip; 1 where only flips are counted.
+    """
+
+    mover: Mover
+    start: StartWalk
+    pace: float
+
+
+class Crew:
+    """Some threads.
+
+    Args:
+        left: gives the seconds until all must end.
+
+    Attributes:
+        threads: how many.
+    """
+
+    def __init__(self, left: Callable[[], float]) -> None:
+        self.threads = num_processors()
+        self._left = left
+        self._pool = ThreadPoolExecutor(self.threads)
+        self._told: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._stopped = threading.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether tasks must end now."""
+        return self._stopped.is_set() or self._left() <= 0
+
+    def tell(self, news: object) -> None:
+        """What a task has `run` yield."""
+        self._told.put(news)
+
+    def run(self, tasks: Sequence[Callable[[], _Value]]) -> Generator[object, None, list[_Value]]:
+        """Does tasks side by side; those that wait for a thread are done even when time is over.
+
+        Yields what they tell, and None from time to time; gives what they give, in their order. It
+        must be closed or exhausted: the tasks end then.
+        """
+        futures = [self._pool.submit(task) for task in tasks]
+        try:
+            while not all(future.done() for future in futures):
+                try:
+                    yield self._told.get(timeout=_HEARTBEAT_SECONDS)
+                except queue.Empty:
+                    yield None
+            while not self._told.empty():
+                yield self._told.get()
+            return [future.result() for future in futures]
+        except BaseException:
+            self._stopped.set()
+            for future in futures:
+                future.cancel()
+            wait(futures)
+            raise
+
+    def drive(self, walk: Walk, limit: Limit, tell: Callable[[Walk], None] | None = None) -> float:
+        """Lets a walk go on until it has used up its limit or all must end.
 
         Args:
-            num_steps: T.
-            budget: flips of the whole walk that it can count on, those done included.
+            walk: the walk; it does some flips at least.
+            limit: what it may use up.
+            tell: called after each slice.
+
+        Returns:
+            Seconds a flip.
         """
-
-
-# A walk's number, start labels int8 [N] and draws; the numbers are those of the trajectories.
-StartWalk = Callable[[int, np.ndarray, np.random.Generator], Walk]
-
-
-def num_processors() -> int:
-    """Those that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class _Crew:
-    """Walks that share the processors, and what is left of the time.
-
-    Args:
-        start: makes a walk.
-        starts: int8 [B, N], start labels.
-        fallback: int8 [N], those of all where there is hardly time.
-        last_step: flips of each walk after which the search ends.
-        left: gives the seconds that are left.
-        seed: of the draws.
-    """
-
-    def __init__(
-        self,
-        start: StartWalk,
-        starts: np.ndarray,
-        fallback: np.ndarray,
-        last_step: int,
-        left: Callable[[], float],
-        seed: list[int],
-    ) -> None:
-        self._start, self._starts, self._seed = start, starts, seed
-        self._last_step, self._left = last_step, left
-        self._threads = min(num_processors(), len(starts))
-        self._pool = ThreadPoolExecutor(self._threads)
-        self._walks: dict[int, Walk] = {}
-        self._round_began = math.nan
-        turns = -(-len(starts) // self._threads)
-        if math.isinf(left()):
-            # By steps alone the same flips are done whatever the pace is.
-            self._pace, wanted = 0.0, last_step // _ROUNDS
-        else:
-            pace = self._try()
-            self._pace = pace * turns
-            wanted = min(self._budget(0) // _ROUNDS, int(_CHUNK_SECONDS / pace))
-            if self._budget(0) < _FEW * starts.shape[1]:
-                self._starts = np.broadcast_to(fallback, starts.shape)
-        self.num_steps = min(max(wanted, _LEAST_CHUNK), _MOST_CHUNK, last_step)
-
-    def groups(self) -> list[range]:
-        """Numbers of the walks that go on together."""
-        count = len(self._starts)
-        return [
-            range(first, min(first + self._threads, count))
-            for first in range(0, count, self._threads)
-        ]
-
-    def run(self, group: range) -> tuple[range, Found]:
-        """Does the next chunk of some walks side by side."""
-        if group.start == 0:
-            self._time_round()
-        walks = list(self._pool.map(self._walk, group))
-        step = walks[0].step
-        num_steps = min(self.num_steps, self._last_step - step)
-        budget = min(max(self._budget(step), step + num_steps), self._last_step)
-        list(self._pool.map(lambda walk: walk.advance(num_steps, budget), walks))
-        best = max(walks, key=lambda walk: walk.best_cut)
-        return group, Found(
-            labels=best.best_labels,
-            cut=best.best_cut,
-            step=best.best_step,
-            actions=np.stack([walk.actions for walk in walks]),
-            cuts=np.stack([walk.cuts for walk in walks]),
-            after=np.stack([walk.labels for walk in walks]),
-        )
-
-    def _walk(self, number: int) -> Walk:
-        """A walk, made when it is first wanted: of a large graph each takes its time."""
-        if number not in self._walks:
-            rng = np.random.default_rng([*self._seed, number])
-            self._walks[number] = self._start(number, self._starts[number], rng)
-        return self._walks[number]
-
-    def _try(self) -> float:
-        """Seconds a flip, by a walk that is thrown away; what comes once a walk is not counted."""
-        walk = self._start(0, self._starts[0], np.random.default_rng(0))
-        walk.advance(1, _TRIAL_STEPS)  # compiles
-        began = time.monotonic()
-        walk.advance(_TRIAL_STEPS, 2 * _TRIAL_STEPS)
-        return (time.monotonic() - began) / _TRIAL_STEPS
-
-    def _time_round(self) -> None:
-        """Learns from the last round of chunks how long a flip of all walks takes."""
-        now = time.monotonic()
-        if not math.isnan(self._round_began):
-            self._pace = (now - self._round_began) / self.num_steps
-        self._round_began = now
-
-    def _budget(self, step: int) -> int:
-        """Flips that a walk can count on, those done included."""
-        left = self._left()
-        if math.isinf(left):
-            return self._last_step
-        return min(self._last_step, step + int(max(left, 0.0) / self._pace) + 1)
-
-
-def prepare_crew(
-    start: StartWalk,
-    starts: np.ndarray,
-    fallback: np.ndarray,
-    *,
-    last_step: int,
-    left: Callable[[], float],
-    seed: list[int],
-) -> Prepared:
-    """Compiles the walk and measures it.
-
-    Args:
-        start: makes a walk.
-        starts: int8 [B, N], start labels.
-        fallback: int8 [N], good labels, to start from where there is time for few flips a vertex.
-        last_step: flips of each walk after which the search ends.
-        left: gives the seconds until it must end, from which the budget is estimated; infinite
-            where only steps are counted, so that the same seed gives the same flips.
-        seed: of the draws.
-    """
-    crew = _Crew(start, starts, fallback, last_step, left, seed)
-    return Prepared(crew.groups(), crew.run, crew.num_steps)
+        began, first, pace = time.monotonic(), walk.step, limit.pace
+        size = len(walk.best_labels)
+        while True:
+            if limit.flips is not None:
+                budget = first + limit.flips
+                count = min(_SLICE, budget - walk.step)
+            else:
+                rest = began + limit.seconds - time.monotonic()
+                budget = walk.step + max(int(min(rest, self._left()) / pace), 1)
+                least = max(_LEAST_SLICE, size // 8)  # what begins a slice takes its time, too
+                count = min(max(int(_SLICE_SECONDS / pace), least), _MOST_SLICE + size // 8)
+                count = max(min(count, budget - walk.step), 1)
+                budget = max(budget, walk.step + count)
+            walk.advance(count, budget)
+            pace = (time.monotonic() - began) / (walk.step - first)
+            if tell is not None:
+                tell(walk)
+            ended = walk.step >= budget or self.over
+            if limit.flips is None:
+                ended |= time.monotonic() - began + pace * count / 2 >= limit.seconds
+            if ended:
+                return pace

@@ -6,7 +6,6 @@ Shape letters: N vertices, T flips of a chunk.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -20,7 +19,6 @@ from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent, factor, projected_memory
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.fast import BLOCK, Factored
-from ecord_jax.search.crew import prepare_crew
 from ecord_jax.search.incremental import recent_flips
 from ecord_jax.search.incremental_walk import (
     BEST,
@@ -30,9 +28,9 @@ from ecord_jax.search.incremental_walk import (
     IncrementalState,
     walk,
 )
-from ecord_jax.search.prepare import Prepared, translate_memory_errors
+from ecord_jax.search.walks import Mover, StartWalk
 
-__all__ = ["OWN", "IncrementalWalk", "can_walk", "prepare_incremental", "start_walk", "survey"]
+__all__ = ["OWN", "IncrementalWalk", "can_walk", "incremental_mover", "start_walk", "survey"]
 
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 _FANOUT, _FEATURES = 16, 6
@@ -213,10 +211,10 @@ def _six_features(t: Factored) -> Factored:
 
 
 def _rows(static: np.ndarray) -> np.ndarray:
-    """The blocks of a table [blocks, A, columns] as rows [N, A]."""
-    if len(static) == 1:
-        return np.ascontiguousarray(static[0].T)
-    return np.concatenate([block[:, :BLOCK].T for block in static])
+    """The blocks of a table [blocks, A, columns] as rows [N, A], each contiguous."""
+    # Without `ascontiguousarray` numpy would keep the order in memory, here that of columns.
+    blocks = static if len(static) == 1 else static[:, :, :BLOCK]
+    return np.ascontiguousarray(blocks.transpose(0, 2, 1)).reshape(-1, static.shape[1])
 
 
 def _offsets(size: int) -> np.ndarray:
@@ -244,38 +242,17 @@ def start_walk(
     return IncrementalWalk(state, rng, labels.astype(np.int8))
 
 
-def prepare_incremental(
-    graph: Graph,
-    agent: Agent,
-    starts: np.ndarray,
-    fallback: np.ndarray,
-    temperatures: np.ndarray,
-    *,
-    refresh_every: int,
-    last_step: int,
-    left: Callable[[], float],
-    seed: list[int],
-) -> Prepared:
-    """Embeds the vertices, compiles the walk and measures it; see `prepare_crew`.
+def incremental_mover(agent: Agent, temperatures: np.ndarray, refresh_every: int) -> Mover:
+    """What walks as an agent says for which `can_walk`.
 
     Args:
-        graph: the graph.
-        agent: for which `can_walk`.
-        starts, fallback: int8 [B, N] and [N], labels to start from.
-        temperatures: [B].
+        agent: the agent.
+        temperatures: [B], of trajectories.
         refresh_every: K.
-        last_step, left, seed: as `prepare_crew` has them.
-
-    Raises:
-        EcordError: if there is not enough memory.
     """
-    with translate_memory_errors(len(starts)):
+
+    def look(graph: Graph) -> StartWalk:
         ground = survey(agent, graph, refresh_every)
-        return prepare_crew(
-            lambda b, labels, rng: start_walk(ground, labels, float(temperatures[b]), rng),
-            starts,
-            fallback,
-            last_step=last_step,
-            left=left,
-            seed=seed,
-        )
+        return lambda b, labels, rng: start_walk(ground, labels, float(temperatures[b]), rng)
+
+    return Mover("ecord", look, False)

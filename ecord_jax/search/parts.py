@@ -44,7 +44,7 @@ class BestParts:
 
     def __init__(self, graph: Graph, labels: np.ndarray) -> None:
         self._num_parts, self._part = connected_components(graph.adjacency(), directed=False)
-        self._top = -math.inf
+        self._tops: dict[str, float] = {}
         if self._num_parts > 1:
             self._ends = graph.edges.T
             self._weights = graph.weights.astype(np.float64)
@@ -62,8 +62,9 @@ class BestParts:
         """
         size = len(self._part)
         if self._num_parts == 1:
-            better = float(found.cut) > self._top
-            self._top = max(self._top, float(found.cut))
+            # Each of those who find has units of its own.
+            better = float(found.cut) > self._tops.get(found.by, -math.inf)
+            self._tops[found.by] = max(self._tops.get(found.by, -math.inf), float(found.cut))
             return Better(np.asarray(found.labels)[:size], int(found.step)) if better else None
         actions, cuts = np.asarray(found.actions), np.asarray(found.cuts, np.float64)
         better = False

@@ -6,14 +6,11 @@ Shape letters: B trajectories, N vertices of the graph (without padding).
 from __future__ import annotations
 
 import dataclasses
-import functools
-import itertools
 import math
 import numbers
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import wait
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -27,23 +24,27 @@ from ecord_jax.graphs.presolve import presolve as reduce
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.swift import SwiftConfig
+from ecord_jax.search.campaign import Campaign, Plan
 from ecord_jax.search.greedy import greedy_labels
-from ecord_jax.search.incremental_host import can_walk, prepare_incremental
-from ecord_jax.search.parts import BestParts
-from ecord_jax.search.prepare import Prepared, in_background, prepare, translate_memory_errors
-from ecord_jax.search.result import Incumbent, Progress, SolveResult, StoppedBy, Watch
+from ecord_jax.search.hunt import Chunks, Hunt, Relay
+from ecord_jax.search.incremental_host import can_walk, incremental_mover
+from ecord_jax.search.prepare import prepare, translate_memory_errors
+from ecord_jax.search.result import Incumbent, Progress, SolveResult, Watch
+from ecord_jax.search.run import Run
 from ecord_jax.search.starts import start_labels
-from ecord_jax.search.swift import prepare_walks
+from ecord_jax.search.swift import swift_mover
+from ecord_jax.search.swift_fleet import prepare_swift_device
 from ecord_jax.search.temperature import ladder
+from ecord_jax.search.walks import TABU, Mover
 
-__all__ = ["check_limits", "check_options", "solve"]
+__all__ = ["INGREDIENTS", "Move", "check_limits", "check_options", "solve"]
 
-_Value = TypeVar("_Value")
+Move = Literal["mixed", "ecord", "tabu"]
+INGREDIENTS = ("presolve", "starts", "merge", "restart")
 
 _DEFAULT_SECONDS = 30.0
 # Steps are counted in int32, and the time since a flip that never was is the step plus 2^30.
 _MOST_STEPS = 2**30 - 2**10
-_REPORT_SECONDS = 0.1  # between calls of the callback while the device is prepared
 _MOST_TRAJECTORIES = 2**20
 _REFRESHES = 80  # looks at all vertices in |V| steps; more make no better cuts
 
@@ -59,14 +60,17 @@ def solve(
     key: jax.Array,
     init: Any = "random",
     refresh_every: int | str = "auto",
+    move: Move = "mixed",
     presolve: bool = True,
+    ablate: Collection[str] = (),
     callback: Callable[[Progress], None] | None = None,
 ) -> SolveResult:
     """Looks for a large cut of a graph.
 
-    Several trajectories flip one vertex after another, as the agent says, from start labels on; the
-    best cut that any of them meets is the result. It is never below that of the start labels of the
-    first trajectory after all single flips that pay, which the host makes before anything else.
+    Several trajectories flip one vertex after another, as the agent or tabu search says, from start
+    labels on; their best cuts are merged, and others begin, see `ecord_jax.search.campaign`. The
+    best cut that is met is the result. It is never below that of the start labels of the first
+    trajectory after all single flips that pay, which the host makes before anything else.
 
     Args:
         graph: the graph.
@@ -74,19 +78,26 @@ def solve(
         time_limit: seconds for the whole call, compiling included. It is passed by at most half a
             second and a chunk of steps (well below a second but for the largest graphs). 30 if
             neither limit is given; if both are, whichever comes first ends the search.
-        num_steps: flips of each trajectory. Without a time limit the same key and number give the
-            same labels on the same machine.
+        num_steps: flips of each trajectory, those over merged graphs included. Without a time limit
+            the same key and number give the same labels on the same machine.
         trajectories: B.
         temperature: a number, a list or "auto", see `ecord_jax.search.temperature.ladder`; "auto"
             for `swift`, which has learned its own.
         key: of `jax.random.key`; consumed.
-        init: "random", "equal" or labels [N] or [B, N], see `ecord_jax.search.starts.start_labels`.
+        init: "random", "equal", "rank2" or labels [N] or [B, N], see
+            `ecord_jax.search.starts.start_labels`; later rounds begin at random.
         refresh_every: steps between two looks at all vertices; in between an agent looks again at
             those whose observation has changed, and what it remembers is as it was, see
             `ecord_jax.search.incremental`. 1 is the paper's step. "auto" is |V| / 80 for agents
             without an RNN, and 1 for others; no matter for `swift`.
+        move: who flips: "mixed", the agent and tabu search, more often the one that does better
+            (agents without a compiled loop: the agent for half of the time, then tabu search);
+            "ecord", the agent alone; "tabu", tabu search alone, and the agent does nothing.
         presolve: whether the graph is first made smaller by exact rules, see
             `ecord_jax.graphs.presolve`; labels and cuts are those of the graph as given either way.
+        ablate: ingredients that are left out: "presolve"; "starts", beginning with good labels
+            where there is time for few flips a vertex; "merge", searching what good cuts disagree
+            in; "restart", rounds of walks that grow longer, instead of one that takes all the time.
         callback: called after each chunk of steps, and before the first about ten times a second.
             A KeyboardInterrupt, raised in it or by Ctrl-C, ends the search with what it has found
             so far.
@@ -106,23 +117,31 @@ def solve(
     seconds, last_step = check_limits(time_limit, num_steps)
     watch = Watch(seconds)
     check_options(graph, trajectories, key)
+    left_out = _check_ingredients(ablate)
     policy = agent if isinstance(agent, Agent) else load_agent(agent)
     host_key, device_key = jax.random.split(key)
     rng = np.random.default_rng(np.asarray(jax.random.key_data(host_key)).tolist())
+    plan = Plan(
+        trajectories,
+        last_step,
+        lambda: watch.left,
+        np.asarray(jax.random.key_data(device_key)).tolist(),
+        starts="starts" not in left_out,
+        merge="merge" not in left_out,
+        restart="restart" not in left_out,
+    )
+    make = _maker(policy, move, temperature, refresh_every, plan, device_key)
     with translate_memory_errors(trajectories):
-        starts = start_labels(graph, init, trajectories, rng)
+        starts = start_labels(graph, init, trajectories, rng, watch.deadline)
     # Without positive weights nothing is better than to cut nothing.
     first = starts[0] if graph.positive_weight else np.zeros_like(starts[0])
-    make = _maker(policy, temperature, refresh_every, trajectories, last_step, watch, device_key)
-    run = _Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
+    presolve = presolve and "presolve" not in left_out
+    run = Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
     stopped_by = run.search(
         lambda: greedy_labels(graph, first, rng, watch.deadline),
         lambda: reduce(graph) if presolve else Reduction.unchanged(graph),
         lambda reduction: make(
-            reduction.graph,
-            policy,
-            starts[:, reduction.vertices],
-            run.best.labels[reduction.vertices],
+            reduction.graph, starts[:, reduction.vertices], run.best.labels[reduction.vertices]
         ),
     )
     seconds = watch.elapsed
@@ -141,146 +160,88 @@ def solve(
         stopped_by=stopped_by,
         agent="custom" if isinstance(agent, Agent) else os.fspath(agent),
         reduction=run.reduction if presolve else None,
+        found_by=run.best.found_by,
+        effort=run.hunt.effort if run.hunt else {},
+        improvements=dict(run.best.improvements),
     )
 
 
 def _maker(
     policy: Agent,
+    move: str,
     temperature: Any,
     refresh_every: int | str,
-    trajectories: int,
-    last_step: int,
-    watch: Watch,
+    plan: Plan,
     key: jax.Array,
-) -> Callable[[Graph, Agent, np.ndarray, np.ndarray], Prepared]:
-    """What makes a search of a graph, an agent, start labels and the best labels so far."""
+) -> Callable[[Graph, np.ndarray, np.ndarray], Hunt]:
+    """What makes a search of a graph, start labels and the best labels so far."""
+    if move not in get_args(Move):
+        raise OptionError(f"move={move!r} is none of {', '.join(get_args(Move))}")
     _check_refresh(refresh_every)
-    limits: dict[str, Any] = {
-        "last_step": last_step,
-        "left": lambda: watch.left,
-        "seed": np.asarray(jax.random.key_data(key)).tolist(),
-    }
-    if isinstance(policy.config, SwiftConfig):
-        if not isinstance(temperature, str) or temperature != "auto":
-            raise OptionError(f"temperature={temperature!r}: this agent has learned its own")
-        return functools.partial(prepare_walks, **limits)
-    temperatures = ladder(temperature, trajectories, policy.config)
+    is_swift = isinstance(policy.config, SwiftConfig)
+    if is_swift and not (isinstance(temperature, str) and temperature == "auto"):
+        raise OptionError(f"temperature={temperature!r}: this agent has learned its own")
+    temperatures = (
+        np.zeros(0) if is_swift else ladder(temperature, plan.trajectories, policy.config)
+    )
 
-    def make(graph: Graph, agent: Agent, starts: np.ndarray, best: np.ndarray) -> Prepared:
-        every = _refresh_every(refresh_every, graph.num_vertices, agent.config)
-        # Compiled for the host that step is many times faster than what XLA makes of it there.
-        if every > 1 and can_walk(agent.config) and jax.default_backend() == "cpu":
-            return prepare_incremental(
-                graph, agent, starts, best, temperatures, refresh_every=every, **limits
-            )
-        return prepare(graph, agent, starts, temperatures, last_step, every, key)
+    def make(graph: Graph, starts: np.ndarray, best: np.ndarray) -> Hunt:
+        with translate_memory_errors(plan.trajectories):
+            if move == "tabu":
+                return Campaign(graph, [TABU], starts, best, plan)
+            every = _refresh_every(refresh_every, graph.num_vertices, policy.config)
+            mover = _host_mover(policy, temperatures, every)
+            if mover is not None:
+                movers = [mover] if move == "ecord" else [mover, TABU]
+                return Campaign(graph, movers, starts, best, plan)
+            ours, theirs = (plan, None) if move == "ecord" else _halves(plan)
+            if isinstance(policy.config, SwiftConfig):
+                prepared = prepare_swift_device(
+                    graph,
+                    policy,
+                    starts,
+                    best,
+                    last_step=ours.last_step,
+                    left=ours.left,
+                    seed=list(ours.seed),
+                )
+            else:
+                prepared = prepare(graph, policy, starts, temperatures, ours.last_step, every, key)
+            chunks = Chunks(prepared, ours.last_step, ours.left)
+            if theirs is None:
+                return chunks
+            size, rest = graph.num_vertices, theirs
+            return Relay(chunks, lambda a: Campaign(graph, [TABU], a[:, :size], best, rest))
 
     return make
 
 
-@dataclasses.dataclass
-class _Run:
-    """One search as far as it has come, which is what an interruption leaves.
+def _host_mover(policy: Agent, temperatures: np.ndarray, refresh_every: int) -> Mover | None:
+    """The agent as a compiled loop, where there is one and JAX computes on the host as well."""
+    if jax.default_backend() != "cpu":
+        return None
+    if isinstance(policy.config, SwiftConfig):
+        return swift_mover(policy)
+    # Compiled for the host that step is many times faster than what XLA makes of it there.
+    if refresh_every > 1 and can_walk(policy.config):
+        return incremental_mover(policy, temperatures, refresh_every)
+    return None
 
-    Attributes:
-        best: the exact incumbent.
-        watch: since the call.
-        trajectories: B.
-        last_step: flips of each trajectory after which it ends.
-        callback: as the caller gave it.
-        steps: flips done that count.
-        reduction: what the search goes over, once that is known.
-        seconds: how long the reduction and the device were waited for.
-    """
 
-    best: Incumbent
-    watch: Watch
-    trajectories: int
-    last_step: int
-    callback: Callable[[Progress], None] | None
-    steps: int = 0
-    reduction: Reduction | None = None
-    seconds: dict[str, float] = dataclasses.field(
-        default_factory=lambda: {"presolve": 0.0, "compile": 0.0}
-    )
+def _halves(plan: Plan) -> tuple[Plan, Plan]:
+    """Half of the time, or of the flips, and the rest."""
+    half = max(plan.left() / 2, 0.0)
+    if math.isinf(half):
+        steps = -(-plan.last_step // 2)
+        rest = max(plan.last_step - steps, 1)
+        return dataclasses.replace(plan, last_step=steps), dataclasses.replace(plan, last_step=rest)
+    return dataclasses.replace(plan, left=lambda: plan.left() - half), plan
 
-    def search(
-        self,
-        greedy: Callable[[], np.ndarray],
-        reduce: Callable[[], Reduction],
-        prepare: Callable[[Reduction], Prepared],
-    ) -> StoppedBy:
-        """Does everything that may take long; gives what ended it."""
-        try:
-            if not self.best.is_optimal:
-                self.best.offer(greedy(), 0)
-            self._report()
-            if self.best.is_optimal:
-                return "optimal"
-            self.reduction = self._wait_for("presolve", reduce)
-            if self.reduction is None:
-                return "time_limit"
-            if self._take_over(self.reduction):
-                return "optimal"
-            made = self._wait_for("compile", functools.partial(self._make, prepare, self.reduction))
-            return "time_limit" if made is None else self._do_chunks(*made, self.reduction)
-        except KeyboardInterrupt:
-            return "interrupted"
 
-    def _make(
-        self, prepare: Callable[[Reduction], Prepared], reduction: Reduction
-    ) -> tuple[Prepared, BestParts]:
-        parts = BestParts(reduction.graph, self.best.labels[reduction.vertices])
-        return prepare(reduction), parts
-
-    def _take_over(self, reduction: Reduction) -> bool:
-        """Completes the best labels in the best way; gives whether that ends the search."""
-        self.best.offer(reduction.lift(self.best.labels[reduction.vertices]), 0)
-        bound = self.best.cut if reduction.optimal else reduction.bound
-        self.best.bound = min(self.best.bound, bound)
-        return self.best.is_optimal
-
-    def _wait_for(self, stage: str, make: Callable[[], _Value]) -> _Value | None:
-        """Makes something in the background; gives None where the time is over before."""
-        before = self.watch.elapsed
-        if self.watch.left <= 0:
-            return None
-        future = in_background(make)
-        try:
-            while not future.done() and self.watch.left > 0:
-                wait([future], min(self.watch.left, _REPORT_SECONDS))
-                self._report()
-        finally:
-            self.seconds[stage] = self.watch.elapsed - before
-        return future.result() if future.done() else None
-
-    def _report(self) -> None:
-        if self.callback is not None:
-            self.callback(Progress(self.watch.elapsed, self.steps, self.best.cut))
-
-    def _do_chunks(self, prepared: Prepared, parts: BestParts, reduction: Reduction) -> StoppedBy:
-        """Runs chunks, of each group in turn, until something ends the search; at least one."""
-        searches, pace = list(prepared.searches), 0.0
-        for turn in itertools.count():
-            round_, group = divmod(turn, len(searches))
-            if round_ * prepared.num_steps >= self.last_step:
-                return "num_steps"
-            began = self.watch.elapsed
-            # A chunk takes about as long as the one before: what would not fit is not begun.
-            if turn and self.watch.left < pace:
-                return "time_limit"
-            with translate_memory_errors(self.trajectories):
-                searches[group], found = prepared.run(searches[group])
-                better = parts.take(found)
-            self.steps = min((round_ + 1) * prepared.num_steps, self.last_step)
-            if better is not None:
-                step = self.steps if better.step is None else better.step
-                self.best.offer(reduction.lift(better.labels), step)
-            self._report()
-            if self.best.is_optimal:
-                return "optimal"
-            pace = self.watch.elapsed - began
-        raise AssertionError("unreachable")
+def _check_ingredients(ablate: Collection[str]) -> set[str]:
+    if isinstance(ablate, str) or not set(ablate) <= set(INGREDIENTS):
+        raise OptionError(f"ablate={ablate!r} is no collection of {', '.join(INGREDIENTS)}")
+    return set(ablate)
 
 
 def check_limits(time_limit: float | None, num_steps: int | None) -> tuple[float, int]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -15,22 +14,26 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vertex_features
-from ecord_jax.search.crew import prepare_crew
-from ecord_jax.search.prepare import Prepared, translate_memory_errors
 from ecord_jax.search.swift_walk import (
     BEST,
     BEST_STEP,
     BIN,
     BUDGET,
-    GAIN,
+    FAN,
+    LANES,
     LAST,
+    PEEK,
     SIDE,
     STEP,
     WalkState,
     walk,
 )
+from ecord_jax.search.walks import Mover, StartWalk
 
-__all__ = ["SwiftWalk", "prepare_walks", "start_walk", "survey"]
+__all__ = ["OWN", "SwiftWalk", "start_walk", "survey", "swift_mover"]
+
+# What each walk has for itself in its state; the rest is shared.
+OWN = ("rows", "held", "ring", "sums", "peaks", "some", "exponents", "shared", "counts")
 
 _NEVER = -(1 << 60)
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
@@ -95,7 +98,7 @@ class SwiftWalk:
             actions=np.empty(num_steps, np.int32),
             cuts=np.empty(num_steps + 1),
         )
-        self.state = run_loop(walk, state, _COMPILED)
+        self.state = run_loop(walk, state, _COMPILED, reorder=True)
         if self.best_cut > best:
             done = self.state.actions[: self.best_step - before]
             flips = np.bincount(done, minlength=len(labels))
@@ -121,32 +124,48 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     features = vertex_features(config, owners, matrix.indices, weights, size)
     tables = swift_tables(params, config, features, edges)
     rows = np.zeros((size, 8))
-    rows[:, GAIN] = tables.gain
+    rows[:, :PEEK] = np.stack(tables[:PEEK], axis=1)
     rows[:, LAST] = _NEVER
     rows[:, BIN] = len(edges)
     degree = np.log(max(matrix.nnz, 1) / size)
     scale = math.sqrt(fields.mean()) or 1.0
-    leaves = -(-size // 32)
+    levels = _levels(size)
+    # The most that a step weighs anew: a vertex, its neighbours, and one for each edge in time.
+    most = 1 + int(np.diff(matrix.indptr).max()) + len(edges)
     return WalkState(
         starts=matrix.indptr.astype(np.int64),
         near=matrix.indices.astype(np.int32),
         weights=weights,
-        tables=np.stack([tables.bias, tables.drift, tables.penalty], axis=1),
         curve=tables.curve,
         edges=edges,
         settings=np.concatenate(
             [params["temperature"], params["penalty"], params["bend"], [degree]]
         ),
+        levels=levels[:-1],
         rows=rows,
-        ring=np.zeros(1 << int(edges[-1]).bit_length(), np.int64),
-        leaves=np.zeros((leaves, 2)),
-        boughs=np.zeros((-(-leaves // 32), 2)),
+        held=np.zeros(len(edges) + 1),
+        ring=np.full(1 << int(edges[-1]).bit_length(), -1, np.int32),
+        sums=np.zeros(levels[-1]),
+        peaks=np.zeros(levels[-1]),
+        some=np.zeros(most + LANES, np.int32),
+        exponents=np.zeros(most + LANES),
         draws=np.zeros(0),
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
-        shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 1.0 / scale]),
-        counts=np.array([0, 1, 0, max(size // config.refreshes, 1), 0]),
+        shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale]),
+        counts=np.array([0, 1, 0, config.refresh_every(size), 0]),
     )
+
+
+def _levels(size: int) -> np.ndarray:
+    """int64 [L + 1], where each level of `WalkState.sums` begins, and where the last ends."""
+    starts, count = [0], size
+    while True:
+        blocks = -(-count // FAN)
+        starts.append(starts[-1] + blocks * FAN)
+        if blocks == 1:
+            return np.array(starts)
+        count = blocks
 
 
 def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) -> SwiftWalk:
@@ -157,44 +176,16 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
         labels: int8 [N], where to start.
         rng: of the walk's draws.
     """
-    changed = ("rows", "ring", "leaves", "boughs", "shared", "counts")
-    state = ground._replace(**{name: getattr(ground, name).copy() for name in changed})
+    state = ground._replace(**{name: getattr(ground, name).copy() for name in OWN})
     state.rows[:, SIDE] = 1.0 - 2.0 * labels
     return SwiftWalk(state, rng, labels.astype(np.int8))
 
 
-def prepare_walks(
-    graph: Graph,
-    agent: Agent,
-    starts: np.ndarray,
-    fallback: np.ndarray,
-    *,
-    last_step: int,
-    left: Callable[[], float],
-    seed: list[int],
-) -> Prepared:
-    """Looks at the graph, compiles the walk and measures it.
+def swift_mover(agent: Agent) -> Mover:
+    """What walks as an agent of a `SwiftConfig` says."""
 
-    Args:
-        graph: the graph.
-        agent: of a `SwiftConfig`.
-        starts: int8 [B, N], start labels.
-        fallback: int8 [N], good labels, to start from where there is time for few flips a vertex.
-        last_step: flips of each walk after which the search ends.
-        left: gives the seconds until it must end, from which the budget is estimated; infinite
-            where only steps are counted, so that the same seed gives the same flips.
-        seed: of the draws.
-
-    Raises:
-        EcordError: if there is not enough memory.
-    """
-    with translate_memory_errors(len(starts)):
+    def look(graph: Graph) -> StartWalk:
         ground = survey(agent, graph)
-        return prepare_crew(
-            lambda _, labels, rng: start_walk(ground, labels, rng),
-            starts,
-            fallback,
-            last_step=last_step,
-            left=left,
-            seed=seed,
-        )
+        return lambda _, labels, rng: start_walk(ground, labels, rng)
+
+    return Mover("ecord", look, True)

@@ -1,14 +1,16 @@
-"""One walk of `swift` on the host, as a compiled loop: a microsecond or two a flip at any |V|.
+"""One walk of `swift` on the host, as a compiled loop: a microsecond a flip at any |V|.
 
-The weights of `ecord_jax.networks.swift` are kept with sums over leaves of 32 vertices and over 32
-leaves, so that a vertex is drawn by looking at some of each, and a flip changes the flipped vertex,
-its neighbours, and those whose time since the last flip crosses an edge of the time curve at this
-moment: a ring of the last flips says which. All other weights change only with the globals, which
-are refreshed now and then for all of them.
+A step changes the weights of the flipped vertex, of its neighbours, and of those whose time since
+the last flip crosses an edge of the time curve at this moment, for which a ring of the last flips
+is kept. They are collected first, so that their rows come from memory side by side and their
+exponentials are computed as vectors. All other weights of `ecord_jax.networks.swift` change only
+with the globals, which are refreshed now and then for all vertices. Weights are kept with sums over
+32 of them, over 32 sums and so on, so that a vertex is drawn by looking at some of each.
 
 The loop follows `ecord_jax.graphs.compiled`; inner functions take bare arrays, since a NamedTuple
 of many is slow to pass. What a flip needs of a vertex is one row of eight numbers, a cache line.
-Shapes: N vertices, H half-edges, K edges of the time curve, T flips of a chunk.
+Shapes: N vertices, H half-edges, K edges of the time curve, L levels of sums, S numbers on all of
+them, T flips of a chunk.
 """
 
 from __future__ import annotations
@@ -16,29 +18,43 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from ecord_jax.graphs.compiled import prefetch
+
 __all__ = [
     "BEST",
     "BEST_STEP",
+    "BIAS",
     "BIN",
     "BUDGET",
-    "CHANCE",
+    "DRIFT",
     "EVERY",
+    "FAN",
     "GAIN",
+    "LANES",
     "LAST",
+    "PEEK",
     "SIDE",
     "STEP",
+    "TOP",
+    "UNIT",
     "WalkState",
     "walk",
 ]
 
-_SHIFT = 5  # 32 vertices a leaf, 32 leaves a bough
+FAN = 32  # numbers that make a sum
+LANES = 8  # exponentials are computed in multiples of so many
+_SHIFT = 5  # log2(FAN)
 _RANGE = 300.0  # exponents are kept within it, around that of the largest weight at the refresh
 _CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed anew
 _LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
+_SQUARINGS, _SMALLER = 12, 2.0**-12  # see `_exp`
+_CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
+_WIDTH, _LINE = 8, 16  # columns of a row, and flips of the ring in a cache line
+_AHEAD = 4  # steps, for which memory is waited less than they take
 # Columns of `rows`, places in `shared` and in `counts`.
-GAIN, BIAS, PENALTY, PEEK, SIDE, LAST, BIN, CHANCE = 0, 1, 2, 3, 4, 5, 6, 7
-CUT, BEST, TOP, COLDNESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6
+GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST, BIN = 0, 1, 2, 3, 4, 5, 6, 7
+CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
 STEP, BUDGET, BEST_STEP, EVERY, COUNTED = 0, 1, 2, 3, 4
 
 
@@ -48,22 +64,28 @@ class WalkState(NamedTuple):
     Attributes:
         starts, near, weights: [N + 1], [H], [H]: the neighbours of each vertex, and the weights of
             the edges to them.
-        tables: float64 [N, 3], bias, drift and penalty, see `SwiftTables`.
-        curve: float64 [K + 1].
+        curve: float64 [K + 1], P.
         edges: int64 [K], see `time_edges`.
         settings: float64 [14], the parameters of the globals, `temperature` [6], `penalty` [4] and
             `bend` [3], and the log of the mean degree.
-        rows: float64 [N, 8]: of each vertex the gain; bias and penalty as the globals have them;
-            the peek, in units of the weights; the side, 1 or -1; the step of the last flip; the
-            bin of the time since; and the weight with which it is flipped, up to a factor.
-        ring: int64 [a power of 2 above edges[-1]], the last flips.
-        leaves, boughs: float64 [., 2], sums of the last column over 32 vertices, and over 32
-            leaves; and the most that each has been since its terms were last summed.
+        levels: int64 [L], where in `sums` each level begins.
+        rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
+            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and the bin
+            of the time since.
+        held: float64 [K + 1], the curve times M, as of the last refresh.
+        ring: int32 [a power of 2 above edges[-1]], the last flips; -1 where the vertex was flipped
+            again.
+        sums: float64 [S], the weights with which vertices are flipped, up to a factor, and level by
+            level the sums of 32 numbers of the level before; each level is filled up with zeros to
+            a multiple of 32, the last has no more than 32.
+        peaks: float64 [S], the most that each sum has been since its terms were last summed.
+        some, exponents: int32 and float64 [., a multiple of 8]: room for the vertices that a step
+            weighs anew.
         draws: float64 [T], uniform numbers.
         actions: int32 [T], the vertices flipped.
         cuts: float64 [T + 1], the cut before the first and after each.
-        shared: float64 [7]: the cut, the best one, the largest score at the last refresh, 1 / T,
-            the two factors of the bend, and 1 / s.
+        shared: float64 [8]: the cut, the best one, the largest score at the last refresh, 1 / T,
+            the progress, the two factors of the bend, and 1 / s.
         counts: int64 [5]: flips done, the budget, when the best was met, flips between refreshes,
             and when peeks were last computed.
     """
@@ -71,14 +93,17 @@ class WalkState(NamedTuple):
     starts: Any
     near: Any
     weights: Any
-    tables: Any
     curve: Any
     edges: Any
     settings: Any
+    levels: Any
     rows: Any
+    held: Any
     ring: Any
-    leaves: Any
-    boughs: Any
+    sums: Any
+    peaks: Any
+    some: Any
+    exponents: Any
     draws: Any
     actions: Any
     cuts: Any
@@ -99,14 +124,18 @@ def walk(w: WalkState) -> None:
     for turn in range(len(w.draws)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
-            _look(w.settings, shared, counts, w.tables, rows)
-            _weigh_all(rows, w.curve, shared, w.leaves, w.boughs)
-        _age(step, w.edges, w.ring, rows, w.curve, shared, w.leaves, w.boughs)
-        vertex = _draw(w.draws[turn], rows, w.leaves, w.boughs)
+            _look(w.settings, shared, counts, len(rows), w.curve, w.held)
+            _weigh_all(rows, w.held, shared, w.sums, w.peaks, w.levels)
+        if len(rows) > _CACHED:
+            _fetch(step + _AHEAD, w.edges, w.ring, rows, w.sums)
+        vertex = _draw(w.draws[turn], w.sums, w.levels)
         shared[CUT] += rows[vertex, PEEK]
-        w.ring[step & (len(w.ring) - 1)] = vertex
-        rows[vertex, LAST], rows[vertex, BIN] = step, 0
-        _flip(vertex, w.starts, w.near, w.weights, rows, w.curve, shared, w.leaves, w.boughs)
+        _note(vertex, step, rows, w.ring)
+        many = _flip(
+            vertex, w.starts, w.near, w.weights, rows, w.held, shared, w.some, w.exponents, w.sums
+        )
+        many = _age(step + 1, w.edges, w.ring, rows, w.held, shared, w.some, w.exponents, many)
+        _weigh(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         counts[STEP] = step + 1
         if shared[CUT] > shared[BEST]:
@@ -126,75 +155,89 @@ def _count(starts: Any, near: Any, weights: Any, rows: Any) -> float:
     return cut
 
 
-def _look(settings: Any, shared: Any, counts: Any, tables: Any, rows: Any) -> None:
-    """Looks at the globals, see `swift_globals`, and puts them into what each vertex has."""
-    s, size = settings, len(rows)
+def _look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: Any) -> None:
+    """Looks at the globals, see `swift_globals`."""
+    s = settings
     p = counts[STEP] / counts[BUDGET]
     q = min((counts[STEP] - counts[BEST_STEP]) / size, _LONGEST_STAGNATION)
     h, d = math.log(counts[BUDGET] / (6.0 * size)), s[13]
     shared[COLDNESS] = math.exp(-(s[0] + s[1] * p + s[2] * p * p + s[3] * q + s[4] * h + s[5] * d))
     factor = max(1.0 + s[6] * p + s[7] * q, 0.0) * math.exp(s[8] * h + s[9] * d)
-    shared[RISE], shared[DIP] = s[10] + s[11] * p, s[12]
-    for i in range(size):
-        rows[i, BIAS] = tables[i, 0] + tables[i, 1] * p
-        rows[i, PENALTY] = tables[i, 2] * factor
+    shared[PROGRESS], shared[RISE], shared[DIP] = p, s[10] + s[11] * p, s[12]
+    for k in range(len(curve)):
+        held[k] = factor * curve[k]
 
 
-def _weigh_all(rows: Any, curve: Any, shared: Any, leaves: Any, boughs: Any) -> None:
+def _weigh_all(rows: Any, held: Any, shared: Any, sums: Any, peaks: Any, levels: Any) -> None:
     top = -math.inf
     for i in range(len(rows)):
-        rows[i, CHANCE] = _score(i, rows, curve, shared)
-        top = max(top, rows[i, CHANCE])
+        sums[i] = _score(i, rows, held, shared)
+        top = max(top, sums[i])
     shared[TOP] = top
     for i in range(len(rows)):
-        rows[i, CHANCE] = math.exp(max(rows[i, CHANCE] - top, -_RANGE))
-    for j in range(len(leaves)):
-        leaves[j, 0] = leaves[j, 1] = _sum(rows, CHANCE, j)
-    for k in range(len(boughs)):
-        boughs[k, 0] = boughs[k, 1] = _sum(leaves, 0, k)
+        sums[i] = _exp(sums[i] - top)
+    for level in range(1, len(levels)):
+        below, here = levels[level - 1], levels[level]
+        for j in range((here - below) // FAN):
+            sums[here + j] = peaks[here + j] = _sum(sums, below + j * FAN)
 
 
-def _score(i: int, rows: Any, curve: Any, shared: Any) -> float:
+def _score(i: int, rows: Any, held: Any, shared: Any) -> float:
     """z_i / T, see `swift_scores`."""
     x = rows[i, PEEK] * shared[UNIT]
-    loss = max(x, _DEEPEST)
-    bend = shared[RISE] * x if x > 0 else shared[DIP] * loss * loss
-    z = rows[i, GAIN] * x + bend + rows[i, BIAS] - rows[i, PENALTY] * curve[int(rows[i, BIN])]
+    loss = min(max(x, _DEEPEST), 0.0)
+    bend = shared[RISE] * max(x, 0.0) + shared[DIP] * loss * loss
+    bias = rows[i, BIAS] + rows[i, DRIFT] * shared[PROGRESS]
+    z = rows[i, GAIN] * x + bend + bias - rows[i, PENALTY] * held[int(rows[i, BIN])]
     return z * shared[COLDNESS]
 
 
-def _age(
-    step: int, edges: Any, ring: Any, rows: Any, curve: Any, shared: Any, leaves: Any, boughs: Any
-) -> None:
-    """Moves the vertices on that enter the next bin of the time curve at this step."""
+def _exp(x: float) -> float:
+    """exp(x) for |x| up to 300, others as these; to 1e-8, by what vectors can do.
+
+    The Taylor series at x / 4096, squared twelve times.
+    """
+    y = min(max(x, -_RANGE), _RANGE) * _SMALLER
+    series = y * (1 / 24 + y * (1 / 120 + y * (1 / 720)))
+    power = 1.0 + y * (1.0 + y * (1 / 2 + y * (1 / 6 + series)))
+    for _ in range(_SQUARINGS):
+        power *= power
+    return power
+
+
+def _draw(draw: float, sums: Any, levels: Any) -> int:
+    """Inverts the cumulated weights, level by level."""
+    top = len(levels) - 1
+    rest, j = draw * _sum(sums, levels[top]), 0
+    for turn in range(len(levels)):
+        j = (j << _SHIFT) + levels[top - turn]
+        last = j + FAN - 1
+        # What comes after the last vertex weighs nothing.
+        while j < last and rest >= sums[j] and sums[j + 1] > 0.0:
+            rest -= sums[j]
+            j += 1
+        j -= levels[top - turn]
+    return j
+
+
+def _fetch(step: int, edges: Any, ring: Any, rows: Any, sums: Any) -> None:
+    """Asks the memory for what `_age` will read at a step, and for that part of the ring before."""
+    around = len(ring) - 1
     for k in range(len(edges)):
-        then = step - edges[k]
-        if then < 0:
-            break
-        vertex = ring[then & (len(ring) - 1)]
-        if rows[vertex, LAST] == then:
-            rows[vertex, BIN] = k + 1
-            _weigh(vertex, rows, curve, shared, leaves, boughs)
+        vertex = ring[(step - edges[k]) & around]
+        prefetch(rows, vertex * _WIDTH)
+        prefetch(sums, vertex)
+        if step % _LINE == 0:
+            prefetch(ring, (step + 2 * _LINE - edges[k]) & around)
 
 
-def _draw(draw: float, rows: Any, leaves: Any, boughs: Any) -> int:
-    """Inverts the cumulated weights on three levels."""
-    total = 0.0
-    for k in range(len(boughs)):
-        total += boughs[k, 0]
-    rest, k = draw * total, 0
-    while k < len(boughs) - 1 and rest >= boughs[k, 0]:
-        rest -= boughs[k, 0]
-        k += 1
-    j, end = k << _SHIFT, min((k + 1) << _SHIFT, len(leaves))
-    while j < end - 1 and rest >= leaves[j, 0]:
-        rest -= leaves[j, 0]
-        j += 1
-    i, end = j << _SHIFT, min((j + 1) << _SHIFT, len(rows))
-    while i < end - 1 and rest >= rows[i, CHANCE]:
-        rest -= rows[i, CHANCE]
-        i += 1
-    return i
+def _note(vertex: int, step: int, rows: Any, ring: Any) -> None:
+    """Keeps a flip in the ring, and the one before of this vertex no more."""
+    last, around = int(rows[vertex, LAST]), len(ring) - 1
+    if step - last <= around:
+        ring[last & around] = -1
+    ring[step & around] = vertex
+    rows[vertex, LAST], rows[vertex, BIN] = step, 0
 
 
 def _flip(
@@ -203,48 +246,89 @@ def _flip(
     near: Any,
     weights: Any,
     rows: Any,
-    curve: Any,
+    held: Any,
     shared: Any,
-    leaves: Any,
-    boughs: Any,
-) -> None:
-    """Flips a vertex and weighs it and its neighbours anew."""
-    side = rows[vertex, SIDE]
+    some: Any,
+    exponents: Any,
+    sums: Any,
+) -> int:
+    """Flips a vertex; collects it and its neighbours, and gives their number."""
+    side, top = rows[vertex, SIDE], shared[TOP]
     rows[vertex, SIDE] = -side
     rows[vertex, PEEK] = -rows[vertex, PEEK]
-    _weigh(vertex, rows, curve, shared, leaves, boughs)
-    for e in range(starts[vertex], starts[vertex + 1]):
-        other = near[e]
-        rows[other, PEEK] -= 2.0 * weights[e] * side * rows[other, SIDE]
-        _weigh(other, rows, curve, shared, leaves, boughs)
+    some[0], exponents[0] = vertex, _score(vertex, rows, held, shared) - top
+    first = starts[vertex]
+    many = 1 + starts[vertex + 1] - first
+    if len(rows) > _CACHED:
+        for e in range(first, first + many - 1):
+            prefetch(rows, near[e] * _WIDTH)
+            prefetch(sums, near[e])
+    for m in range(1, many):
+        other = near[first + m - 1]
+        rows[other, PEEK] -= 2.0 * weights[first + m - 1] * side * rows[other, SIDE]
+        some[m], exponents[m] = other, _score(other, rows, held, shared) - top
+    return many
 
 
-def _weigh(i: int, rows: Any, curve: Any, shared: Any, leaves: Any, boughs: Any) -> None:
-    """Computes a vertex's weight, and the sums that it is in."""
-    exponent = _score(i, rows, curve, shared) - shared[TOP]
-    chance = math.exp(min(max(exponent, -_RANGE), _RANGE))
-    change = chance - rows[i, CHANCE]
-    rows[i, CHANCE] = chance
-    change = _add(leaves, i >> _SHIFT, change, rows, CHANCE)
-    _add(boughs, i >> 2 * _SHIFT, change, leaves, 0)
+def _age(
+    step: int,
+    edges: Any,
+    ring: Any,
+    rows: Any,
+    held: Any,
+    shared: Any,
+    some: Any,
+    exponents: Any,
+    many: int,
+) -> int:
+    """Collects the vertices that are in the next bin of the time curve from this step on."""
+    around, top = len(ring) - 1, shared[TOP]
+    for k in range(len(edges)):
+        then = step - edges[k]
+        if then < 0:
+            break
+        vertex = ring[then & around]
+        if vertex >= 0:
+            rows[vertex, BIN] = k + 1
+            some[many], exponents[many] = vertex, _score(vertex, rows, held, shared) - top
+            many += 1
+    return many
 
 
-def _add(sums: Any, j: int, change: float, parts: Any, column: int) -> float:
-    """Changes a sum, and gives by how much.
+def _weigh(many: int, some: Any, exponents: Any, sums: Any, peaks: Any, levels: Any) -> None:
+    """Computes the weights of the collected vertices, and the sums that they are in.
 
-    Where little is left of what it has been it is summed anew: rounding errors would be most of it.
+    Of a vertex that stands there twice the later exponent is the right one.
     """
-    before = sums[j, 0]
-    total = before + change
-    if total < _CANCELLED * sums[j, 1]:
-        total = sums[j, 1] = _sum(parts, column, j)
-    sums[j, 0] = total
-    sums[j, 1] = max(sums[j, 1], total)
-    return total - before
+    for m in range((many + LANES - 1) // LANES * LANES):
+        exponents[m] = _exp(exponents[m])
+    for m in range(many):
+        i = some[m]
+        change = exponents[m] - sums[i]
+        sums[i] = exponents[m]
+        _add(i, change, sums, peaks, levels)
 
 
-def _sum(parts: Any, column: int, j: int) -> float:
+def _add(i: int, change: float, sums: Any, peaks: Any, levels: Any) -> None:
+    """Changes the sums of a weight.
+
+    Where little is left of what one has been it is summed anew: rounding errors would be most of
+    it.
+    """
+    j = i
+    for level in range(1, len(levels)):
+        j >>= _SHIFT
+        k = levels[level] + j
+        before, total = sums[k], sums[k] + change
+        if total < _CANCELLED * peaks[k]:
+            total = peaks[k] = _sum(sums, levels[level - 1] + j * FAN)
+            change = total - before
+        sums[k] = total
+        peaks[k] = max(peaks[k], total)
+
+
+def _sum(numbers: Any, first: int) -> float:
     total = 0.0
-    for i in range(j << _SHIFT, min((j + 1) << _SHIFT, len(parts))):
-        total += parts[i, column]
+    for k in range(FAN):
+        total += numbers[first + k]
     return total

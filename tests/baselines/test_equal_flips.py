@@ -5,11 +5,11 @@ import pytest
 
 from ecord_jax.agents import load_agent
 from ecord_jax.baselines.equal_flips import RowFile, best_cuts, draw_held_out
-from ecord_jax.baselines.tenure import FIXED, SHRINKING
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.learning.instances import KINDS, Instance
+from ecord_jax.search.tenure import FIXED, SHRINKING
 
 SOLVERS = (load_agent("swift"), SHRINKING, FIXED)
 

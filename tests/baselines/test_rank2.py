@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ecord_jax.baselines import rank2_rounding
-from ecord_jax.baselines.rank2 import _evaluate, _Trajectories, advance, rank2, start
-from ecord_jax.baselines.rank2_rounding import RoundingState, round_angles
+from ecord_jax.baselines.rank2 import rank2
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.graphs.models import erdos_renyi, torus
+from ecord_jax.search import rank2_rounding
+from ecord_jax.search.rank2 import Descents, _evaluate, advance, start
+from ecord_jax.search.rank2_rounding import RoundingState, round_angles
 
 KEY = jax.random.key(0)
 
@@ -43,7 +44,7 @@ def energy(graph, angles):
 
 def test_value_and_gradient_by_definition():
     graph = small_graph(0, "signed", 30)
-    state = _Trajectories(graph, 2, 0.2, 10)
+    state = Descents(graph, 2, 0.2, 10)
     angles = np.random.default_rng(0).uniform(-3, 3, (2, 32))
     scale = 2.0  # weights of 1 become 1/2
     value, gradient = _evaluate(state._problem, jnp.cos(angles).T, jnp.sin(angles).T)
@@ -56,7 +57,7 @@ def test_value_and_gradient_by_definition():
 def test_first_step_by_hand():
     # Two vertices at angles 0 and a: f = cos(a) / 2, and a unit step turns each by sin(a) away
     # from the other, up to the cubic term of 2 arctan(t / 2).
-    state = _Trajectories(Graph.from_edges([(0, 1)]), 1, 0.2, 10)
+    state = Descents(Graph.from_edges([(0, 1)]), 1, 0.2, 10)
     a = 0.5
     descent = start(state._problem, state._labels, jnp.array([False]), KEY, jnp.float32(1e-9))
     turned = descent.x.at[1].set(np.cos(a)), descent.y.at[1].set(np.sin(a))
@@ -73,7 +74,7 @@ def test_first_step_by_hand():
 
 def test_descents_end_at_stationary_points():
     graph = small_graph(1, "signed", 60)
-    state = _Trajectories(graph, 6, 0.2, 10)
+    state = Descents(graph, 6, 0.2, 10)
     fresh = jnp.ones(6, bool)
     before = start(state._problem, state._labels, fresh, KEY, jnp.float32(0.2))
     values = np.asarray(before.value)
@@ -147,7 +148,7 @@ def test_a_bipartite_graph_is_cut_at_once():
 
 def test_trajectories_start_anew_when_patience_ends():
     graph = erdos_renyi(40, 0.12, seed=4)
-    state, waited = _Trajectories(graph, 3, 0.2, 2), []
+    state, waited = Descents(graph, 3, 0.2, 2), []
     for key in jax.random.split(KEY, 12):
         state.go_on(key, lambda: False)
         waited.append(state._waited.copy())

@@ -51,7 +51,7 @@ def test_unknown_names(name):
 
 
 def test_tenures_of_tabu():
-    from ecord_jax.baselines.tenure import FIXED
+    from ecord_jax.search.tenure import FIXED
 
     assert find_solver("tabu:fixed").run.options == {"tenure": FIXED}
     assert find_solver("tabu").run.options == {}

@@ -10,13 +10,14 @@ import pytest
 from ecord_jax.baselines import tabu as tabu_module
 from ecord_jax.baselines.tabu import tabu
 from ecord_jax.baselines.tabu_device import start_trajectories, tabu_chunk
-from ecord_jax.baselines.tabu_host import HostCrew, Walk, as_units, survey
-from ecord_jax.baselines.tabu_walk import BEST, BEST_TURN, TOTAL
-from ecord_jax.baselines.tenure import FIXED, SHRINKING, Tenure
+from ecord_jax.baselines.tabu_host import HostCrew
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.graphs.exact import largest_cut
+from ecord_jax.search.tabu import TabuWalk, as_units, survey
+from ecord_jax.search.tabu_walk import BEST, BEST_TURN, TOTAL
+from ecord_jax.search.tenure import FIXED, SHRINKING, Tenure
 
 SIZE, FLIPS = 150, 600  # three blocks of 64
 WEIGHTS = {
@@ -68,14 +69,15 @@ def test_walks_on_the_host_keep_the_rules(kind, most):
     ground = survey(graph)
     assert (ground.firsts is not None) == (kind in QUEUED)
     labels, draws, tenures = draw(1, high=most)
-    walk, actions = Walk(ground, labels, np.random.default_rng(0)), []
+    walk, actions = TabuWalk(ground, labels, np.random.default_rng(0)), []
     for part in np.split(np.arange(FLIPS), [1, 200, 207]):  # tenures outlive chunks
         before = len(actions)
-        done, summary = walk.walk(draws[part].astype(np.float64), tenures[part])
+        done, rises, summary = walk.walk(draws[part].astype(np.float64), tenures[part])
         actions += done.tolist()
         walk.step += len(part)
         cuts = check_rules(graph, labels, actions, tenures[: len(actions)], 1e-9)[before:]
         unit = walk.cut / graph.cut(labels)  # the ground's units over the graph's
+        np.testing.assert_allclose(rises, unit * (cuts - cuts[0]), atol=1e-6)
         assert summary[TOTAL] == pytest.approx(unit * (cuts[-1] - cuts[0]), abs=1e-6)
         assert summary[BEST] == pytest.approx(unit * (cuts.max() - cuts[0]), abs=1e-6)
         assert cuts[int(summary[BEST_TURN])] == pytest.approx(cuts.max())
@@ -114,8 +116,8 @@ def test_flips_of_a_device_beyond_the_last_step_do_not_count():
 def test_first_flip_by_hand():
     # All on one side: gains are 1, 3, 5, 3; vertex 2 is flipped, then 0 gains 1, 1 and 3 lose 1.
     graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)], [1, 2, 3])
-    walk = Walk(survey(graph), np.zeros(4, np.int8), np.random.default_rng(0))
-    actions, summary = walk.walk(np.array([0.5, 0.5]), np.array([1, 1], np.int32))
+    walk = TabuWalk(survey(graph), np.zeros(4, np.int8), np.random.default_rng(0))
+    actions, _, summary = walk.walk(np.array([0.5, 0.5]), np.array([1, 1], np.int32))
     assert actions.tolist() == [2, 0]
     assert summary.tolist() == [6, 6, 2]
     assert walk.labels.tolist() == [1, 0, 1, 0]
@@ -130,7 +132,7 @@ def test_chance_decides_between_equal_gains_on_the_host(kind):
     ground, first = survey(graph), []
     ties = SIZE if kind == "unit" else SIZE - 2
     for number in range(ties):
-        walk = Walk(ground, np.zeros(SIZE, np.int8), np.random.default_rng(0))
+        walk = TabuWalk(ground, np.zeros(SIZE, np.int8), np.random.default_rng(0))
         first += walk.walk(np.array([(number + 0.5) / ties]), np.ones(1, np.int32))[0].tolist()
     assert len(set(first)) == ties
 

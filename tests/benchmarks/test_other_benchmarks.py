@@ -37,6 +37,7 @@ def test_peers(results):
         ("memory", "--policies=slow"),
         ("roofline", "--policies=slow"),
         ("compile_time", "--agents=nobody"),
+        ("peers", "--kinds=ring"),
         ("check", "more"),
     ],
 )

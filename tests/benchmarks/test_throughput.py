@@ -20,7 +20,7 @@ def test_rows(results, tmp_path):
 def test_every_policy(results):
     found = results("throughput", *SMALL)
     policies = {row["policy"] for row in found["rows"]}
-    assert policies >= {"plain", "fast", "eco-dqn", "gru"}
+    assert policies >= {"plain", "fast", "eco-dqn", "gru", "swift", "swift-device"}
     assert len(found["rows"]) == 2 * len(policies)
     assert found["throughput_of_fast_over_eco-dqn_at_20"]["ours"] > 0
     assert found["encoder_milliseconds"] > 0

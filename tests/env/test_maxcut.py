@@ -14,7 +14,7 @@ from ecord_jax.env import maxcut, observe, observe_global, reset, step, vertex_f
 from ecord_jax.env.types import SCALINGS, TIME_SCALES
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
-from tests.helpers import padded, pick, quick_jit, stack
+from tests.helpers import padded, pick, quick_jit, reachable, stack
 
 # Vertices 0, 1, 2 in a triangle and 3 alone: peeks of the empty cut are 5, 1, 2, 0.
 TRIANGLE = Graph.from_edges([(0, 1), (1, 2), (0, 2)], [2, -1, 3], num_vertices=4)
@@ -340,18 +340,7 @@ def test_blocks_of_a_batch_copy_no_peeks(star, depth):
     actions = jax.ShapeDtypeStruct(shape, jnp.int32)
     text = jax.jit(many).lower(arrays, state, actions).compile().as_text()
     peeks = rf"f32\[{','.join(map(str, (*shape, n)))}\]"
-    bodies = [_reachable(text, name) for name in re.findall(r"body=%?([\w.\-]+)", text)]
+    bodies = [reachable(text, name) for name in re.findall(r"body=%?([\w.\-]+)", text)]
     assert any(re.search(peeks, body) for body in bodies)  # the loop over blocks is among them
     for body in bodies:
         assert not re.search(rf"= {peeks}\S* (select|copy)\(", body)
-
-
-def _reachable(text, name):
-    """A computation of compiled HLO and those that it calls, nested loops left out."""
-    parts = dict(re.findall(r"^(?:ENTRY )?%?([\w.\-]+) \(.*?\{\n(.*?)^\}", text, re.M | re.S))
-    found, queue = [], [name]
-    while queue:
-        part = parts[queue.pop()]
-        found.append(part)
-        queue += re.findall(r"(?:calls|to_apply)=%?([\w.\-]+)", part)
-    return "\n".join(found)

@@ -6,7 +6,7 @@ import functools
 import pytest
 
 from ecord_jax.baselines.equal_flips import best_cuts, draw_held_out
-from ecord_jax.baselines.tenure import SHRINKING
+from ecord_jax.search.tenure import SHRINKING
 
 SMALL = ("--vertices=60,90", "--factors=2", "--trajectories=3", "--kinds=sparse,complete")
 

@@ -1,5 +1,6 @@
 """Tests of the compiled walk against the policy's definition, and of the search that it makes."""
 
+import itertools
 import math
 
 import jax
@@ -9,6 +10,7 @@ import pytest
 
 import ecord_jax as ej
 from ecord_jax.errors import AgentError, EcordError, OptionError
+from ecord_jax.graphs import models
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import (
     SwiftConfig,
@@ -94,24 +96,29 @@ def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT):
 @pytest.mark.parametrize(("size", "agent"), [(7, AGENT), (70, GNN_AGENT), (1500, AGENT)])
 def test_weights_are_those_of_the_definition(kind, size, agent):
     """After hundreds of updates each weight is what a look at the whole state gives."""
-    graph, budget = random_graph(size, 6, kind), 40 * size
+    check_weights(random_graph(size, 6, kind), agent)
+
+
+def test_weights_where_rows_are_fetched_ahead():
+    check_weights(models.erdos_renyi(40_000, 6 / 40_000, seed=1))
+
+
+def check_weights(graph, agent=AGENT):
+    size, budget = graph.num_vertices, 40 * graph.num_vertices
     walk, edges = new_walk(graph, agent=agent), time_edges(CONFIG, size)
     checked, every = 0, int(walk.state.counts[swift_walk.EVERY])
     for number in range(40):
         walk.advance(-walk.step % every, budget)  # so that a refresh is due next
         best = walk.best_step
         walk.advance(1 + number % every, budget)
-        # The vertices whose bin changes at the next step have not moved on yet.
-        elapsed = walk.step - walk.state.rows[:, swift_walk.LAST]
-        settled = ~np.isin(elapsed, edges)
         scores = expected_scores(graph, walk, edges, budget, best, agent)
-        chances = walk.state.rows[:, swift_walk.CHANCE]
-        kept = settled & (np.log(chances) > -250)
+        chances = walk.state.sums[:size]
+        kept = np.log(chances) > -250
         got = np.log(chances) + walk.state.shared[swift_walk.TOP]
         np.testing.assert_allclose(got[kept], scores[kept], rtol=1e-6, atol=1e-6)
         checked += kept.sum()
-        np.testing.assert_allclose(walk.state.leaves[:, 0].sum(), chances.sum(), rtol=1e-9)
-        np.testing.assert_allclose(walk.state.boughs[:, 0].sum(), chances.sum(), rtol=1e-9)
+        for level in np.split(walk.state.sums, walk.state.levels[1:]):
+            np.testing.assert_allclose(level.sum(), chances.sum(), rtol=1e-9)
     assert checked > 5 * size
 
 
@@ -141,11 +148,11 @@ def test_sums_stay_right_where_weights_differ_much(power):
     walk = new_walk(ej.Graph(base.edges, weights, base.names))
     for _ in range(200):
         walk.advance(31, 30_000)
-        chances, state = walk.state.rows[:, swift_walk.CHANCE], walk.state
-        leaves = np.add.reduceat(chances, np.arange(0, 1500, 32))
-        boughs = np.add.reduceat(leaves, np.arange(0, len(leaves), 32))
-        np.testing.assert_allclose(state.leaves[:, 0], leaves, rtol=1e-6)
-        np.testing.assert_allclose(state.boughs[:, 0], boughs, rtol=1e-6)
+        levels = np.split(walk.state.sums, walk.state.levels[1:])
+        for below, here in itertools.pairwise(levels):
+            expected = below.reshape(-1, 32).sum(axis=1)
+            np.testing.assert_allclose(here[: len(expected)], expected, rtol=1e-6)
+            assert (here[len(expected) :] == 0).all()
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1.0, 1e160, 1e300])

@@ -42,6 +42,7 @@ class BucketState(NamedTuple):
         draws: float64 [T], uniform numbers.
         tenures: int32 [T], below N.
         actions: int32 [T], the vertices flipped.
+        rises: int64 [T + 1], by how much the cut has risen before the first flip and after each.
         summary: int64 [3]: by how much the cut has risen in all; at most; and after how many flips.
         step: flips before this chunk.
         most: the largest gain that there can be.
@@ -59,6 +60,7 @@ class BucketState(NamedTuple):
     draws: Any
     tenures: Any
     actions: Any
+    rises: Any
     summary: Any
     step: Any
     most: Any
@@ -76,6 +78,7 @@ class BlockState(NamedTuple):
         tops: float64 [ceil(N / 64)], the largest key of each block.
         nexts: int32 [N], which vertex comes back at the same flip.
         slots, draws, tenures, actions: as above.
+        rises: float64 [T + 1], as above.
         summary: float64 [3], as above.
         step: flips before this chunk.
     """
@@ -94,6 +97,7 @@ class BlockState(NamedTuple):
     draws: Any
     tenures: Any
     actions: Any
+    rises: Any
     summary: Any
     step: Any
 
@@ -104,6 +108,7 @@ def walk_buckets(w: BucketState) -> None:
     _weigh(w.starts, w.near, w.effects, w.labels, rows, w.most)
     top, mask = _sort(rows, buckets, members, w.free, slots, w.step), len(slots) - 1
     total = best = best_turn = 0
+    w.rises[0] = 0
     for turn in range(len(w.draws)):
         now = w.step + turn
         back = slots[now & mask]
@@ -122,7 +127,7 @@ def walk_buckets(w: BucketState) -> None:
         w.free[vertex] = now + 1 + w.tenures[turn]
         rows[vertex, NEXT] = slots[w.free[vertex] & mask]
         slots[w.free[vertex] & mask] = vertex
-        w.actions[turn] = vertex
+        w.actions[turn], w.rises[turn + 1] = vertex, total
         if total > best:
             best, best_turn = total, turn + 1
     w.summary[TOTAL], w.summary[BEST], w.summary[BEST_TURN] = total, best, best_turn
@@ -202,6 +207,7 @@ def walk_blocks(w: BlockState) -> None:
     _weigh_blocks(w.starts, w.near, w.effects, w.labels, gains, sides)
     _sort_blocks(gains, keys, tops, w.free, w.nexts, slots, w.step)
     total, best, best_turn, mask = 0.0, 0.0, 0, len(slots) - 1
+    w.rises[0] = 0.0
     for turn in range(len(w.draws)):
         now = w.step + turn
         back = slots[now & mask]
@@ -217,7 +223,7 @@ def walk_blocks(w: BlockState) -> None:
         w.free[vertex] = now + 1 + w.tenures[turn]
         w.nexts[vertex] = slots[w.free[vertex] & mask]
         slots[w.free[vertex] & mask] = vertex
-        w.actions[turn] = vertex
+        w.actions[turn], w.rises[turn + 1] = vertex, total
         if total > best:
             best, best_turn = total, turn + 1
     w.summary[TOTAL], w.summary[BEST], w.summary[BEST_TURN] = total, best, best_turn

@@ -1,0 +1,290 @@
+"""The search over one graph on the host: rounds of walks, and merging of what they end with.
+
+A round is a walk of each trajectory, by an agent or by tabu search. Their best cuts, the elites of
+level 0, are merged by fours (`ecord_jax.search.merge`): the merged graph is reduced by exact rules
+and walked over from each of the four, until they agree; the best of them is an elite of the next
+level, merged with three of its like, and so on. So elites of a level know nothing of each other,
+and stay different.
+
+Walks of the next round are twice as long, unless merging is what makes better cuts at the same
+cost; of agent and tabu search the one whose walks ended better does more of them. Rounds end with
+the time or the flips that there are. Shape letters: B trajectories, N vertices.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ecord_jax.graphs import Graph
+from ecord_jax.graphs.presolve import compile_rules
+from ecord_jax.search.chunk import Found
+from ecord_jax.search.crew import Crew, Ground, Limit
+from ecord_jax.search.crossing import MERGE, Crossing
+from ecord_jax.search.elites import GROUP, Elite
+from ecord_jax.search.prepare import in_background
+from ecord_jax.search.walks import Mover, Walk
+
+__all__ = ["Campaign", "Plan"]
+
+_FIRST_FLIPS = 100  # a vertex, of a walk of the first round
+_FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
+# Below so many, random labels would not even become what single flips make of them.
+_HARDLY_ANY = 6.0
+_WALKING = 0.75  # of the last round; the rest is for merging
+_TRIAL_FLIPS = 2048
+_MOST_SHARE = 0.75  # of the walks, by one mover
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Attributes:
+    trajectories: B.
+    last_step: flips of each trajectory after which the search ends.
+    left: gives the seconds that are left; where they are infinite only flips are counted, so that
+        the same seed gives the same labels.
+    seed: of all draws.
+    starts: whether walks with time for few flips a vertex begin with good labels.
+    merge: whether elites are merged.
+    restart: whether there are rounds; otherwise one takes all that there is.
+    """
+
+    trajectories: int
+    last_step: int
+    left: Callable[[], float]
+    seed: Sequence[int]
+    starts: bool = True
+    merge: bool = True
+    restart: bool = True
+
+
+class Campaign:
+    """One search.
+
+    Args:
+        graph: of at least one vertex.
+        movers: one or two; all take part.
+        starts: int8 [B, N], start labels of the first round.
+        fallback: int8 [N], good labels, to start from where there is time for few flips a vertex.
+        plan: how to go about it.
+
+    Attributes:
+        effort: seconds that each mover, by name, has walked, in all threads together, and those
+            of merging.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        movers: Sequence[Mover],
+        starts: np.ndarray,
+        fallback: np.ndarray,
+        plan: Plan,
+    ) -> None:
+        self._graph, self._movers, self._plan = graph, movers, plan
+        self._starts, self._fallback = starts, fallback
+        self._crew = Crew(plan.left)
+        self._timed = not math.isinf(plan.left())
+        self._crossing = Crossing(graph, self._crew, self._timed)
+        self._grounds: list[Ground] = []
+        self._first = 0.0  # what a walk of the first round may cost
+        self._share = 0.5  # of the walks, by the first mover
+        self._rng = np.random.default_rng(plan.seed)
+        self._spent = 0.0  # where only flips are counted
+        self._lock = threading.Lock()
+        self._done = 0  # flips over the graph, by all together
+        self._walked = {mover.name: 0.0 for mover in movers}
+
+    def run(self) -> Generator[Any, None, None]:
+        """Yields a `Found` for what is found as it is found, and None from time to time."""
+        looks = [functools.partial(self._look, mover) for mover in self._movers]
+        if self._plan.merge and self._graph.num_edges:
+            in_background(functools.partial(compile_rules, self._graph.weights))
+        self._grounds = yield from self._crew.run(looks)
+        self._first = self._first_horizon()
+        growth = _Growth(self._first)
+        while self._budget > 0 and not self._crew.over:
+            count, horizon = self._next_round(growth.horizon)
+            elites = yield from self._crew.run(self._walks(count, horizon))
+            self._spent += sum(elite.cost for elite in elites)
+            mean = self._weigh_movers(elites)
+            champions: list[Elite] = []
+            movers = self._mergers()
+            if self._plan.merge and movers:
+                budget, (rng,) = self._budget, self._rng.spawn(1)
+                champions, cost = yield from self._crossing.run(elites, movers, budget, rng)
+                self._spent += cost
+            growth.learn(horizon, mean, champions)
+
+    @property
+    def steps(self) -> int:
+        """Flips of each trajectory, as if all had done the same."""
+        return min(-(-self._done // self._plan.trajectories), self._plan.last_step)
+
+    @property
+    def effort(self) -> dict[str, float]:
+        merging = {MERGE: self._crossing.seconds} if self._plan.merge else {}
+        return self._walked | merging
+
+    @property
+    def _budget(self) -> float:
+        """What is left to spend: thread-seconds, or flips where only they are counted."""
+        whole = self._plan.trajectories * self._plan.last_step
+        if not self._timed:
+            return whole - self._spent
+        pace = min(ground.pace for ground in self._grounds)
+        return min(self._plan.left() * self._crew.threads, (whole - self._done) * pace)
+
+    def _look(self, mover: Mover) -> Ground:
+        start = mover.look(self._graph)
+        walk = start(0, self._starts[0], np.random.default_rng(0))
+        walk.advance(1, _TRIAL_FLIPS)  # compiles
+        if not self._timed:
+            return Ground(mover, start, 1.0)
+        flips = max(_TRIAL_FLIPS, self._graph.num_vertices // 8)
+        return Ground(mover, start, self._crew.drive(walk, Limit(flips=flips)))
+
+    def _first_horizon(self) -> float:
+        """What a walk of the first round may cost."""
+        whole = _WALKING * self._budget / self._plan.trajectories
+        flips = _FIRST_FLIPS * self._graph.num_vertices
+        # At least three rounds, each twice as long as the one before.
+        return min(whole / 7, min(flips * ground.pace for ground in self._grounds))
+
+    def _next_round(self, horizon: float) -> tuple[int, float]:
+        """How many walks, and what each may cost."""
+        most = self._budget * (_WALKING if self._plan.merge else 1.0)
+        flips = _FEW_FLIPS * self._graph.num_vertices
+        few = min(flips * ground.pace for ground in self._grounds)
+        # Fewer of the longer ones, so that rounds cost about the same.
+        count = min(self._plan.trajectories * self._first / horizon, most / few)
+        least = max(self._crew.threads, GROUP)
+        count = min(max(round(count), least), self._plan.trajectories)
+        # What would be left after this round must do for a longer one.
+        if not self._plan.restart:
+            count = self._plan.trajectories
+        if most < 3 * count * horizon or not self._plan.restart:
+            horizon = most / count
+        return count, horizon
+
+    def _walks(self, count: int, horizon: float) -> list[Callable[[], Elite]]:
+        """The tasks of a round."""
+        ours = count
+        if len(self._grounds) > 1:
+            ours = min(max(round(self._share * count), 1), max(count - 1, 1))
+        tasks = []
+        for number, rng in enumerate(self._rng.spawn(count)):
+            # Every thread gets some of each.
+            is_ours = number * ours // count < (number + 1) * ours // count
+            ground = self._grounds[0 if is_ours else -1]
+            tasks.append(self._walk_task(number, ground, horizon, rng))
+        self._starts = self._starts[:0]
+        return tasks
+
+    def _walk_task(
+        self, number: int, ground: Ground, horizon: float, rng: np.random.Generator
+    ) -> Callable[[], Elite]:
+        size = self._graph.num_vertices
+        few = self._timed and self._plan.starts
+        if few and horizon < _HARDLY_ANY * size * ground.pace:
+            labels = self._fallback
+        elif number < len(self._starts):
+            labels = self._starts[number]
+        else:
+            labels = rng.integers(0, 2, size, np.int8)
+        return lambda: self._walk(ground.start(number, labels, rng), ground, horizon)
+
+    def _walk(self, walk: Walk, ground: Ground, horizon: float) -> Elite:
+        """One trajectory of a round, from its start to its end."""
+        began, best, name = time.monotonic(), -math.inf, ground.mover.name
+
+        def tell(walk: Walk) -> None:
+            nonlocal best
+            with self._lock:
+                self._done += len(walk.actions)
+            self._crew.tell(_found(self._graph, walk, walk.best_cut > best, self.steps, name))
+            best = max(best, walk.best_cut)
+
+        if self._timed:
+            limit = Limit(seconds=horizon, pace=ground.pace)
+            ground.pace = self._crew.drive(walk, limit, tell)
+        else:
+            self._crew.drive(walk, Limit(flips=max(int(horizon), 1)), tell)
+        seconds = time.monotonic() - began
+        with self._lock:
+            self._walked[name] += seconds
+        cut = float(self._graph.cut(walk.best_labels))
+        return Elite(walk.best_labels, cut, name, seconds if self._timed else float(walk.step))
+
+    def _weigh_movers(self, elites: Sequence[Elite]) -> float:
+        """Gives more of the walks to the mover whose last ones ended better; gives their mean."""
+        means = [
+            np.mean([elite.cut for elite in elites if elite.by == mover.name] or [-math.inf])
+            for mover in self._movers
+        ]
+        if np.isfinite(means).all() and means[0] != means[-1]:
+            goal = _MOST_SHARE if means[0] > means[-1] else 1 - _MOST_SHARE
+            self._share = (self._share + goal) / 2
+        return float(max(means))
+
+    def _mergers(self) -> list[tuple[Ground, float]]:
+        """Who can look at merged graphs, and with what chance they do."""
+        shares = (self._share, 1 - self._share) if len(self._grounds) > 1 else (1.0,)
+        able = [
+            (ground, share)
+            for ground, share in zip(self._grounds, shares, strict=True)
+            if ground.mover.merges
+        ]
+        whole = sum(share for _, share in able)
+        return [(ground, share / whole) for ground, share in able]
+
+
+def _found(graph: Graph, walk: Walk, better: bool, step: int, by: str) -> Found:
+    """What a walk has after a slice; labels that are not better need no cut."""
+    return Found(
+        labels=walk.best_labels,
+        cut=float(graph.cut(walk.best_labels)) if better else -math.inf,
+        step=step,
+        actions=walk.actions[None],
+        cuts=walk.cuts[None],
+        after=np.array(walk.labels, np.int8)[None],
+        by=by,
+    )
+
+
+class _Growth:
+    """How long walks should be.
+
+    Args:
+        horizon: what those of the first round may cost.
+    """
+
+    def __init__(self, horizon: float) -> None:
+        self.horizon = horizon
+        self._mean, self._at, self._slope = math.nan, 0.0, math.inf
+
+    def learn(self, horizon: float, mean: float, champions: Sequence[Elite]) -> None:
+        """Doubles the horizon, unless a champion is more than a walk of the same cost would be.
+
+        Args:
+            horizon: of the last round.
+            mean: of the cuts that the better mover's walks ended with.
+            champions: what merging made of them.
+        """
+        if horizon > self._at:
+            if not math.isnan(self._mean):
+                self._slope = (mean - self._mean) / math.log2(horizon / self._at)
+            self._mean, self._at = mean, horizon
+        if champions and self._slope < math.inf:
+            cost = GROUP * horizon + float(np.mean([champion.cost for champion in champions]))
+            expected = mean + self._slope * math.log2(cost / horizon)
+            if np.mean([champion.cut for champion in champions]) > expected:
+                return
+        self.horizon = 2 * horizon
