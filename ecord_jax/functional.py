@@ -36,6 +36,7 @@ from ecord_jax.networks.swift import (
     swift_scores,
     swift_tables,
     time_edges,
+    vertex_features,
 )
 from ecord_jax.search.chunk import Found, Search, Trajectory, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, Record, flipped_labels, rollout
@@ -81,4 +82,5 @@ __all__ = [
     "time_edges",
     "to_arrays",
     "to_batch",
+    "vertex_features",
 ]

@@ -1,7 +1,7 @@
 """`swift`: a policy whose flip costs a few vertices' worth of arithmetic, whatever |V| is.
 
-The graph is looked at once, which gives each vertex a few scalars. After that the weight with which
-vertex i is flipped is exp(z_i / T), with
+The graph is looked at once, by an encoder that gives each vertex a few scalars. After that the
+weight with which vertex i is flipped is exp(z_i / T), with
 
     z_i = A_i x_i + k(x_i) + B_i + D_i p - C_i M P(t_i)
 
@@ -11,16 +11,21 @@ and T and M learned functions of the globals: progress p = flips done / budget, 
 since the best cut improved / |V|, and horizon h = log(budget / 6 |V|). Between two steps only the
 flipped vertex, its neighbours and the few whose t_i crosses an edge of the curve change.
 
+The encoder "degree" takes the scalars for powers of a vertex's own local field (its degree, where
+all weights are 1). The encoder "gnn" adds what a graph network without hidden layers reads from the
+surroundings (means over neighbours, twice, then one linear map: Wu et al., Simplifying Graph
+Convolutional Networks, ICML 2019).
+
 It has no memory but the times since the flips. This module is its definition, for numpy arrays on
-the host and JAX arrays alike; `ecord_jax.search.swift_walk` steps it. Shape letters: N vertices, K
-edges of the time curve.
+the host and JAX arrays alike; `ecord_jax.search.swift_walk` steps it. Shape letters: N vertices, H
+half-edges, F features of a vertex, K edges of the time curve.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +35,7 @@ from ecord_jax.errors import AgentError
 from ecord_jax.networks.config import check_fields
 
 __all__ = [
+    "Encoder",
     "Globals",
     "SwiftConfig",
     "SwiftTables",
@@ -38,11 +44,15 @@ __all__ = [
     "swift_scores",
     "swift_tables",
     "time_edges",
+    "vertex_features",
 ]
+
+Encoder = Literal["degree", "gnn"]
 
 # The time curve's knots are log-spaced between these parts of |V|; bins begin a little below.
 _FIRST_KNOT, _FIRST_EDGE = 0.004, 0.003
 _LEAST_FIELD = 1e-3  # of the mean, under the logarithm
+_OWN, _ROUNDS = 3, 2  # features of a vertex itself, and how often they are averaged
 _LONGEST_STAGNATION = 3.0
 _DEEPEST = 3.0  # the bend of a loss goes no further: a hub's would outgrow what it loses
 
@@ -53,11 +63,13 @@ class SwiftConfig:
     knots: of the time curve.
     bins: at most so many edges of the piecewise constant curve (K).
     refreshes: how often in |V| flips the globals are looked at anew.
+    encoder: what gives each vertex its scalars, see above.
     """
 
     knots: int = 7
     bins: int = 12
     refreshes: int = 25
+    encoder: Encoder = "degree"
 
     def __post_init__(self) -> None:
         # With fewer than two knots or bins there is no curve that ends at |V|.
@@ -65,6 +77,9 @@ class SwiftConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise AgentError(f"{name}={value!r} must be an integer of at least {least}")
+        if self.encoder not in get_args(Encoder):
+            known = ", ".join(get_args(Encoder))
+            raise AgentError(f"encoder={self.encoder!r} is none of {known}")
 
     def refresh_every(self, num_vertices: int) -> int:
         """Flips from one look at the globals to the next."""
@@ -122,9 +137,11 @@ def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
 
     `temperature` are the coefficients of log T in 1, p, p^2, q, h and log(mean degree); `penalty`
     those of M: of p and q, and the powers of the budget and of the mean degree; `powers` the
-    exponents of the relative local field in A and C; `bias` those in B and D; `bend` those of k.
+    exponents of the relative local field in A and C; `bias` its factors in B and D; `bend` those of
+    k. `readout`, of the encoder "gnn" alone, is added to log A, B, D and log C: at 0 it is
+    "degree".
     """
-    return {
+    own: dict[str, tuple[int, ...]] = {
         "temperature": (6,),
         "penalty": (4,),
         "curve": (config.knots,),
@@ -132,6 +149,7 @@ def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
         "bias": (2,),
         "bend": (3,),
     }
+    return own if config.encoder == "degree" else {**own, "readout": (_OWN * (_ROUNDS + 1), 4)}
 
 
 def time_edges(config: SwiftConfig, num_vertices: int) -> np.ndarray:
@@ -140,28 +158,66 @@ def time_edges(config: SwiftConfig, num_vertices: int) -> np.ndarray:
     return np.unique(np.maximum(np.round(parts * num_vertices), 1).astype(np.int64))
 
 
-def swift_tables(
-    params: dict[str, Any], config: SwiftConfig, fields: Any, edges: np.ndarray
-) -> SwiftTables:
+def vertex_features(
+    config: SwiftConfig, owners: Any, near: Any, weights: Any, num_vertices: int
+) -> Any:
     """Looks at a graph.
+
+    A vertex's own features are the log of its local field sum_j w_ij^2 over the mean one; the
+    balance of its weights, sum_j w_ij / sum_j |w_ij|; and how few of them make up its field, (sum_j
+    w_ij^4)^(1/2) / sum_j w_ij^2, 1 where it is one. Means over neighbours are weighted by w_ij^2.
+
+    Args:
+        config: of the agent.
+        owners, near: int [H], both ends of each half-edge.
+        weights: [H], of a size that can be squared.
+        num_vertices: N.
+
+    Returns:
+        [N, F]: the first column for the encoder "degree"; for "gnn" all of a vertex itself, their
+        means over its neighbours, and the means of those.
+    """
+    xp = _namespace(weights)
+
+    def total(values: Any) -> Any:
+        length = {"minlength" if xp is np else "length": num_vertices}
+        return xp.bincount(owners, values, **length)
+
+    fields = total(weights**2)
+    mean = fields.mean()
+    own = [xp.log(xp.maximum(fields / xp.where(mean > 0, mean, 1.0), _LEAST_FIELD))]
+    if config.encoder == "gnn":
+        shares = weights**2 / _above_zero(xp, fields)[owners]
+        balance = total(weights) / _above_zero(xp, total(xp.abs(weights)))
+        own += [balance, xp.sqrt(total(shares**2))]
+        for column in range(_OWN * _ROUNDS):
+            own.append(total(shares * own[column][near]))
+    return xp.stack(own, axis=1)
+
+
+def _above_zero(xp: Any, values: Any) -> Any:
+    return xp.where(values > 0, values, 1.0)
+
+
+def swift_tables(
+    params: dict[str, Any], config: SwiftConfig, features: Any, edges: np.ndarray
+) -> SwiftTables:
+    """What is computed once a graph.
 
     Args:
         params: see `param_shapes`.
         config: of the agent.
-        fields: [N], sum_j w_ij^2 of each vertex.
+        features: [N, F], `vertex_features` of the graph.
         edges: `time_edges` of the graph.
     """
-    xp = _namespace(fields)
-    mean = fields.mean()
-    relative = xp.log(xp.maximum(fields / xp.where(mean > 0, mean, 1.0), _LEAST_FIELD))
-    powers, bias = params["powers"], params["bias"]
-    return SwiftTables(
-        gain=xp.exp(-powers[0] * relative),
-        bias=bias[0] * relative,
-        drift=bias[1] * relative,
-        penalty=xp.exp(powers[1] * relative),
-        curve=_curve(xp, params["curve"], config, edges, len(fields)),
-    )
+    xp = _namespace(features)
+    field, powers, bias = features[:, 0], params["powers"], params["bias"]
+    scalars = [-powers[0] * field, bias[0] * field, bias[1] * field, powers[1] * field]
+    if config.encoder == "gnn":
+        scalars = list(xp.stack(scalars) + (features @ params["readout"]).T)
+    gain, level, drift, penalty = scalars
+    curve = _curve(xp, params["curve"], config, edges, len(features))
+    return SwiftTables(xp.exp(gain), level, drift, xp.exp(penalty), curve)
 
 
 def _curve(xp: Any, values: Any, config: SwiftConfig, edges: np.ndarray, size: int) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent
-from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges
+from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vertex_features
 from ecord_jax.search.swift_walk import (
     BEST,
     BEST_STEP,
@@ -121,7 +121,8 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
     fields = np.bincount(owners, weights**2, minlength=size)
     edges = time_edges(config, size)
-    tables = swift_tables(params, config, fields, edges)
+    features = vertex_features(config, owners, matrix.indices, weights, size)
+    tables = swift_tables(params, config, features, edges)
     rows = np.zeros((size, 8))
     rows[:, :PEEK] = np.stack(tables[:PEEK], axis=1)
     rows[:, LAST] = _NEVER

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from ecord_jax.agents import load_agent
 from ecord_jax.errors import AgentError, OptionError
 from ecord_jax.learning import swift_trainer
 from ecord_jax.learning.evolution import (
+    INPUTS,
     EvolutionConfig,
     EvolutionState,
     final_cuts,
@@ -18,7 +20,14 @@ from ecord_jax.learning.evolution import (
     unpack,
 )
 from ecord_jax.learning.instances import KINDS, draw_instance
-from ecord_jax.networks.swift import SwiftConfig, param_shapes
+from ecord_jax.networks.swift import (
+    SwiftConfig,
+    param_shapes,
+    swift_globals,
+    swift_scores,
+    swift_tables,
+    time_edges,
+)
 
 SMALL = EvolutionConfig(
     generations=4, population=8, elite=2, instances=11, vertices=(60, 90), factors=(2.0, 4.0)
@@ -69,6 +78,51 @@ def test_parameters_of_a_vector():
     params = unpack(vector, SMALL.network)
     assert {name: value.shape for name, value in params.items()} == param_shapes(SMALL.network)
     np.testing.assert_allclose(np.concatenate(list(params.values())), vector, rtol=1e-6)
+    gnn = SwiftConfig(encoder="gnn")
+    params = unpack(np.arange(60), gnn)
+    assert {name: value.shape for name, value in params.items()} == param_shapes(gnn)
+    assert params["readout"].tolist() == np.arange(24, 60).reshape(9, 4).tolist()
+
+
+def test_a_graph_network_begins_as_the_shipped_agent():
+    gnn = SwiftConfig(encoder="gnn")
+    config = dataclasses.replace(SMALL, network=gnn, start="swift", elite=3)
+    state, shipped = first_state(config), load_agent("swift").params
+    params = unpack(state.mean, config.network)
+    assert not params.pop("readout").any()
+    for name, value in params.items():
+        np.testing.assert_array_equal(value, shipped[name])
+    np.testing.assert_allclose(state.spread[:24], SMALL.spread)
+    np.testing.assert_allclose(state.spread[24:], SMALL.spread / 3)
+    after, _ = generation(config, state)
+    assert unpack(after.mean, config.network)["readout"].all()
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("encoder", ["degree", "gnn"])
+def test_what_is_left_out_is_not_seen(name, encoder):
+    """Nor is it learned: after a generation the scores depend on all inputs but that one."""
+    network = SwiftConfig(encoder=encoder)
+    config = dataclasses.replace(SMALL, network=network, without=(name,), kinds=("sparse",))
+    config = dataclasses.replace(config, instances=1, population=4, elite=1)
+    params = unpack(generation(config, first_state(config))[0].mean, network)
+    seen = set()
+    for other in INPUTS:
+        for value in (0.4, 2.5):
+            at = {"progress": 0.1, "stagnation": 0.1, "horizon": 1.3, "degree": 6.0, "time": 3}
+            at[other] = value if other != "time" else int(2 * value)
+            if not np.allclose(_scores(params, network, **at), _scores(params, network)):
+                seen.add(other)
+    assert seen == INPUTS.keys() - {name}
+
+
+def _scores(params, network, progress=0.1, stagnation=0.1, horizon=1.3, degree=6.0, time=3):
+    edges = time_edges(network, 40)
+    features = np.full((40, 9 if network.encoder == "gnn" else 1), math.log(degree / 6.0))
+    tables = swift_tables(params, network, features, edges)
+    shared = map(np.float64, (progress, stagnation, horizon, degree))
+    globals_ = swift_globals(params, *shared)
+    return swift_scores(tables, globals_, np.linspace(-1, 1, 40), np.full(40, time))
 
 
 @pytest.fixture
@@ -107,5 +161,13 @@ def test_configurations_that_make_no_sense():
         EvolutionConfig(elite=9, population=8)
     with pytest.raises(OptionError, match="generations=0"):
         EvolutionConfig(generations=0)
+    with pytest.raises(OptionError, match="'colour' is none of progress"):
+        EvolutionConfig(without=("colour",))
+    with pytest.raises(OptionError, match="'line' is none of sparse"):
+        EvolutionConfig(kinds=("line",))
+    with pytest.raises(OptionError, match="kinds: there must be"):
+        EvolutionConfig(kinds=())
+    with pytest.raises(AgentError, match="no agent 'x'"):
+        first_state(EvolutionConfig(start="x"))
     with pytest.raises(OptionError, match="knots=5"):
         first_state(EvolutionConfig(network=SwiftConfig(knots=5)))

@@ -19,6 +19,7 @@ from ecord_jax.networks.swift import (
     swift_scores,
     swift_tables,
     time_edges,
+    vertex_features,
 )
 from ecord_jax.search import crew, swift, swift_walk
 from ecord_jax.search.greedy import greedy_labels
@@ -36,6 +37,9 @@ PARAMS = {
 }
 PARAMS = {name: np.asarray(value, np.float32) for name, value in PARAMS.items()}
 AGENT = Agent(PARAMS, CONFIG)
+GNN_CONFIG = SwiftConfig(encoder="gnn")
+GNN_PARAMS = {**PARAMS, "readout": RNG.normal(size=(9, 4)).astype(np.float32) / 9}
+GNN_AGENT = Agent(GNN_PARAMS, GNN_CONFIG)
 KINDS = ("unit", "signed", "float")
 
 
@@ -56,7 +60,14 @@ def new_walk(graph, seed=0, agent=AGENT):
     return start_walk(survey(agent, graph), labels, rng)
 
 
-def expected_scores(graph, walk, edges, budget, best_step=0):
+def features_of(graph, config=CONFIG):
+    matrix = graph.adjacency()
+    owners = np.repeat(np.arange(graph.num_vertices), np.diff(matrix.indptr))
+    weights = matrix.data.astype(float)
+    return vertex_features(config, owners, matrix.indices, weights, graph.num_vertices)
+
+
+def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT):
     """z / T by the definition, from nothing but the labels and the last flips.
 
     `best_step` is when the best was met that the last refresh knew of.
@@ -70,35 +81,37 @@ def expected_scores(graph, walk, edges, budget, best_step=0):
     last = max(walk.step - 1, 0)
     at = last - last % walk.state.counts[swift_walk.EVERY]  # of the last refresh
     shared = swift_globals(
-        PARAMS,
+        agent.params,
         np.float64(at / budget),
         np.float64((at - best_step) / size),
         np.float64(budget / (6 * size)),
         np.float64(2 * graph.num_edges / size),
     )
-    return swift_scores(swift_tables(PARAMS, CONFIG, fields, edges), shared, peeks, bins)
+    features = features_of(graph, agent.config)
+    tables = swift_tables(agent.params, agent.config, features, edges)
+    return swift_scores(tables, shared, peeks, bins)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [7, 70, 1500])
-def test_weights_are_those_of_the_definition(kind, size):
+@pytest.mark.parametrize(("size", "agent"), [(7, AGENT), (70, GNN_AGENT), (1500, AGENT)])
+def test_weights_are_those_of_the_definition(kind, size, agent):
     """After hundreds of updates each weight is what a look at the whole state gives."""
-    check_weights(random_graph(size, 6, kind))
+    check_weights(random_graph(size, 6, kind), agent)
 
 
 def test_weights_where_rows_are_fetched_ahead():
     check_weights(models.erdos_renyi(40_000, 6 / 40_000, seed=1))
 
 
-def check_weights(graph):
+def check_weights(graph, agent=AGENT):
     size, budget = graph.num_vertices, 40 * graph.num_vertices
-    walk, edges = new_walk(graph), time_edges(CONFIG, size)
+    walk, edges = new_walk(graph, agent=agent), time_edges(CONFIG, size)
     checked, every = 0, int(walk.state.counts[swift_walk.EVERY])
     for number in range(40):
         walk.advance(-walk.step % every, budget)  # so that a refresh is due next
         best = walk.best_step
         walk.advance(1 + number % every, budget)
-        scores = expected_scores(graph, walk, edges, budget, best)
+        scores = expected_scores(graph, walk, edges, budget, best, agent)
         chances = walk.state.sums[:size]
         kept = np.log(chances) > -250
         got = np.log(chances) + walk.state.shared[swift_walk.TOP]
@@ -183,19 +196,54 @@ def test_vertices_are_drawn_by_their_weights():
     assert abs(counts[~large].sum() - expected[~large].sum()) < 5 * math.sqrt(4000)
 
 
-def test_definition_is_the_same_on_host_and_device():
+@pytest.mark.parametrize(("params", "config"), [(PARAMS, CONFIG), (GNN_PARAMS, GNN_CONFIG)])
+def test_definition_is_the_same_on_host_and_device(params, config):
     size, edges = 50, time_edges(CONFIG, 50)
-    fields, peeks = RNG.uniform(0, 9, size), RNG.normal(size=size)
+    matrix, peeks = random_graph(size, 5, "float").adjacency(), RNG.normal(size=size)
+    owners, near = np.repeat(np.arange(size), np.diff(matrix.indptr)), matrix.indices
     bins = RNG.integers(0, len(edges) + 1, size)
 
-    def scores(params, fields, peeks, bins, *shared):
-        tables = swift_tables(params, CONFIG, fields, edges)
+    def scores(params, weights, peeks, bins, *shared):
+        features = vertex_features(config, owners, near, weights, size)
+        tables = swift_tables(params, config, features, edges)
         return swift_scores(tables, swift_globals(params, *shared), peeks, bins)
 
     shared = [np.float64(x) for x in (0.3, 0.2, 7.0, 5.0)]
-    host = scores(PARAMS, fields, peeks, bins, *shared)
-    device = jax.jit(scores)(PARAMS, jnp.asarray(fields), jnp.asarray(peeks), bins, *shared)
+    host = scores(params, matrix.data, peeks, bins, *shared)
+    arrays = jnp.asarray(matrix.data), jnp.asarray(peeks)
+    device = jax.jit(scores)(params, *arrays, bins, *shared)
     np.testing.assert_allclose(device, host, rtol=1e-4, atol=1e-4)
+
+
+def test_features_of_a_star_with_a_tail():
+    """0 has the neighbours 1, 2 and 3 by weights 1, 1 and -2; 4 hangs on 3 by 1; 5 has none."""
+    edges, weights = [(0, 1), (0, 2), (0, 3), (3, 4)], [1, 1, -2, 1]
+    features = features_of(ej.Graph.from_edges(edges, weights, num_vertices=6), GNN_CONFIG)
+    relative = np.array([6, 1, 1, 5, 1, 0]) / (14 / 6)
+    logs = np.log(np.maximum(relative, 1e-3))
+    balance = np.array([0, 1, 1, -1 / 3, 1, 0])
+    few = np.sqrt([18 / 36, 1, 1, 17 / 25, 1, 0])
+    own = np.stack([logs, balance, few], axis=1)
+    means = np.array([[0, 1, 1, 4, 0, 0], [6, 0, 0, 0, 0, 0], [6, 0, 0, 0, 0, 0]]) / 6
+    means = np.vstack([means, np.array([[4, 0, 0, 0, 1, 0], [0, 0, 0, 5, 0, 0]]) / 5, np.zeros(6)])
+    expected = np.concatenate([own, means @ own, means @ means @ own], axis=1)
+    np.testing.assert_allclose(features, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_an_encoder_without_a_readout_is_that_of_powers():
+    graph, params = random_graph(80, 5, "signed"), {**PARAMS, "readout": np.zeros((9, 4))}
+    edges = time_edges(CONFIG, 80)
+    powers = swift_tables(PARAMS, CONFIG, features_of(graph), edges)
+    network = swift_tables(params, GNN_CONFIG, features_of(graph, GNN_CONFIG), edges)
+    for one, two in zip(powers, network, strict=True):
+        np.testing.assert_array_equal(one, two)
+    params["readout"][0] = [0.1, 0.2, 0.3, 0.4]  # what a vertex's own field adds
+    more = swift_tables(params, GNN_CONFIG, features_of(graph, GNN_CONFIG), edges)
+    field = features_of(graph)[:, 0]
+    np.testing.assert_allclose(more.gain, powers.gain * np.exp(0.1 * field))
+    np.testing.assert_allclose(more.bias, powers.bias + 0.2 * field)
+    np.testing.assert_allclose(more.drift, powers.drift + 0.3 * field)
+    np.testing.assert_allclose(more.penalty, powers.penalty * np.exp(0.4 * field))
 
 
 @pytest.mark.parametrize("size", [1, 2, 31, 33, 100_000])
