@@ -16,17 +16,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from contextlib import closing
 
 import numpy as np
 
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import compile_rules
 from ecord_jax.search.chunk import Found
-from ecord_jax.search.crew import Crew, Ground, Limit
+from ecord_jax.search.crew import Crew, Ground, Limit, Task
 from ecord_jax.search.crossing import MERGE, Crossing
 from ecord_jax.search.elites import GROUP, Elite
 from ecord_jax.search.prepare import in_background
@@ -67,7 +66,7 @@ class Plan:
 
 
 class Campaign:
-    """One search.
+    """One search; its making looks at the graph, compiles and measures.
 
     Args:
         graph: of at least one vertex.
@@ -77,6 +76,7 @@ class Campaign:
         plan: how to go about it.
 
     Attributes:
+        starts: as given; others may take their place until `run`.
         effort: seconds that each mover, by name, has walked, in all threads together, and those
             of merging.
     """
@@ -89,43 +89,45 @@ class Campaign:
         fallback: np.ndarray,
         plan: Plan,
     ) -> None:
+        self.starts = starts
         self._graph, self._movers, self._plan = graph, movers, plan
-        self._starts, self._fallback = starts, fallback
+        self._fallback = fallback
         self._crew = Crew(plan.left)
         self._timed = not math.isinf(plan.left())
         self._crossing = Crossing(graph, self._crew, self._timed)
-        self._grounds: list[Ground] = []
         self._first = 0.0  # what a walk of the first round may cost
         self._share = 0.5  # of the walks, by the first mover
         self._rng = np.random.default_rng(plan.seed)
         self._merging = _MERGING[1] if plan.merge else 0.0  # of the next round
-        self._spent = 0.0  # where only flips are counted
-        self._lock = threading.Lock()
-        self._done = 0  # flips over the graph, by all together
-        self._walked = {mover.name: 0.0 for mover in movers}
+        self._walked = 0  # flips over the graph, by all together
+        self._grounds = self._crew.each(self._look, movers)
 
-    def run(self) -> Generator[Any, None, None]:
+    def run(self) -> Generator[Found | None, None, None]:
         """Yields a `Found` for what is found as it is found, and None from time to time."""
-        looks = [functools.partial(self._look, mover) for mover in self._movers]
         if self._plan.merge and self._graph.num_edges:
-            in_background(functools.partial(compile_rules, self._graph.weights))
-        self._grounds = yield from self._crew.run(looks)
+            _compile_rules(self._graph.weights.dtype)
+        with closing(self._crew), closing(self._rounds()) as finds:
+            for found in finds:
+                if found is not None:
+                    self._walked += found.actions.shape[1]
+                    found = dataclasses.replace(found, step=self.steps)
+                yield found
+
+    def _rounds(self) -> Generator[Found | None, None, None]:
         self._first = self._first_horizon()
         growth = _Growth(self._first)
-        least, most = _MERGING if self._plan.merge else (0.0, 0.0)
         while self._budget > 0 and not self._crew.over:
             count, horizon = self._next_round(growth.horizon)
             elites = yield from self._crew.run(self._walks(count, horizon))
-            self._spent += sum(elite.cost for elite in elites)
+            if not elites:
+                return
             cuts = self._weigh_movers(elites)
             champions: list[Elite] = []
             movers = self._mergers()
             if self._plan.merge and movers:
                 budget, (rng,) = self._budget, self._rng.spawn(1)
-                champions, cost = yield from self._crossing.run(elites, movers, budget, rng)
-                self._spent += cost
-                walked = sum(elite.cost for elite in elites)
-                self._merging = min(max(2 * cost / (walked + cost), least), most)
+                champions = yield from self._crossing.run(elites, movers, budget, rng)
+                self._merging = _merging_share(elites, champions)
             growth.learn(horizon, cuts, champions)
 
     @property
@@ -135,26 +137,31 @@ class Campaign:
 
     @property
     def effort(self) -> dict[str, float]:
-        merging = {MERGE: self._crossing.seconds} if self._plan.merge else {}
-        return self._walked | merging
+        names = [mover.name for mover in self._movers] + [MERGE] * self._plan.merge
+        return {name: self._crew.effort[name] for name in names}
+
+    @property
+    def _done(self) -> int:
+        return self._walked + self._crossing.flips
 
     @property
     def _budget(self) -> float:
         """What is left to spend: thread-seconds, or flips where only they are counted."""
         whole = self._plan.trajectories * self._plan.last_step
         if not self._timed:
-            return whole - self._spent
+            return whole - self._done
         pace = min(ground.pace for ground in self._grounds)
         return min(self._plan.left() * self._crew.threads, (whole - self._done) * pace)
 
     def _look(self, mover: Mover) -> Ground:
         start = mover.look(self._graph)
-        walk = start(0, self._starts[0], np.random.default_rng(0))
+        walk = start(0, self.starts[0], np.random.default_rng(0))
         walk.advance(1, _TRIAL_FLIPS)  # compiles
         if not self._timed:
             return Ground(mover, start, 1.0)
         flips = max(_TRIAL_FLIPS, self._graph.num_vertices // 8)
-        return Ground(mover, start, self._crew.drive(walk, Limit(flips=flips)))
+        *_, pace = self._crew.drive(walk, Limit(flips=flips))
+        return Ground(mover, start, pace)
 
     def _first_horizon(self) -> float:
         """What a walk of the first round may cost."""
@@ -170,7 +177,7 @@ class Campaign:
         few = min(flips * ground.pace for ground in self._grounds)
         # Fewer of the longer ones, so that rounds cost about the same.
         count = min(self._plan.trajectories * self._first / horizon, most / few)
-        least = max(self._crew.threads, GROUP)
+        least = max(self._crew.threads, GROUP) if self._timed else GROUP
         count = min(max(round(count), least), self._plan.trajectories)
         # What would be left after this round must do for a longer one.
         if not self._plan.restart:
@@ -179,7 +186,7 @@ class Campaign:
             horizon = most / count
         return count, horizon
 
-    def _walks(self, count: int, horizon: float) -> list[Callable[[], Elite]]:
+    def _walks(self, count: int, horizon: float) -> list[Task]:
         """The tasks of a round."""
         ours = count
         if len(self._grounds) > 1:
@@ -189,44 +196,46 @@ class Campaign:
             # Every thread gets some of each.
             is_ours = number * ours // count < (number + 1) * ours // count
             ground = self._grounds[0 if is_ours else -1]
-            tasks.append(self._walk_task(number, ground, horizon, rng))
-        self._starts = self._starts[:0]
+            work = self._walk(
+                number, ground, horizon, self._labels(number, ground, horizon, rng), rng
+            )
+            tasks.append(Task(ground.mover.name, work))
+        self.starts = self.starts[:0]
         return tasks
 
-    def _walk_task(
+    def _labels(
         self, number: int, ground: Ground, horizon: float, rng: np.random.Generator
-    ) -> Callable[[], Elite]:
+    ) -> np.ndarray:
+        """Where a walk starts."""
         size = self._graph.num_vertices
         few = self._timed and self._plan.starts
         if few and horizon < _HARDLY_ANY * size * ground.pace:
-            labels = self._fallback
-        elif number < len(self._starts):
-            labels = self._starts[number]
-        else:
-            labels = rng.integers(0, 2, size, np.int8)
-        return lambda: self._walk(ground.start(number, labels, rng), ground, horizon)
+            return self._fallback
+        if number < len(self.starts):
+            return self.starts[number]
+        return rng.integers(0, 2, size, np.int8)
 
-    def _walk(self, walk: Walk, ground: Ground, horizon: float) -> Elite:
+    def _walk(
+        self,
+        number: int,
+        ground: Ground,
+        horizon: float,
+        labels: np.ndarray,
+        rng: np.random.Generator,
+    ) -> Generator[Found, None, Elite]:
         """One trajectory of a round, from its start to its end."""
         began, best, name = time.monotonic(), -math.inf, ground.mover.name
-
-        def tell(walk: Walk) -> None:
-            nonlocal best
-            with self._lock:
-                self._done += len(walk.actions)
-            self._crew.tell(_found(self._graph, walk, walk.best_cut > best, self.steps, name))
-            best = max(best, walk.best_cut)
-
+        walk = ground.start(number, labels, rng)
+        limit = Limit(flips=max(int(horizon), 1))
         if self._timed:
             limit = Limit(seconds=horizon, pace=ground.pace)
-            ground.pace = self._crew.drive(walk, limit, tell)
-        else:
-            self._crew.drive(walk, Limit(flips=max(int(horizon), 1)), tell)
-        seconds = time.monotonic() - began
-        with self._lock:
-            self._walked[name] += seconds
-        cut = float(self._graph.cut(walk.best_labels))
-        return Elite(walk.best_labels, cut, name, seconds if self._timed else float(walk.step))
+        for pace in self._crew.drive(walk, limit):
+            yield _found(self._graph, walk, walk.best_cut > best, name)
+            best = max(best, walk.best_cut)
+            if self._timed:
+                ground.pace = pace
+        cost = time.monotonic() - began if self._timed else float(walk.step)
+        return Elite(walk.best_labels, float(self._graph.cut(walk.best_labels)), name, cost)
 
     def _weigh_movers(self, elites: Sequence[Elite]) -> list[float]:
         """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""
@@ -249,17 +258,32 @@ class Campaign:
         return [(ground, share / whole) for ground, share in able]
 
 
-def _found(graph: Graph, walk: Walk, better: bool, step: int, by: str) -> Found:
+@functools.cache
+def _compile_rules(dtype: np.dtype) -> None:
+    """Compiles what reduces merged graphs, once in a process and while walks go on."""
+    # Fractions that are no binary ones stay floats.
+    weights = np.ones(1, dtype) if dtype.kind == "i" else np.geomspace(0.1, 1.0, 7)
+    in_background(functools.partial(compile_rules, weights))
+
+
+def _found(graph: Graph, walk: Walk, better: bool, by: str) -> Found:
     """What a walk has after a slice; labels that are not better need no cut."""
     return Found(
         labels=walk.best_labels,
         cut=float(graph.cut(walk.best_labels)) if better else -math.inf,
-        step=step,
+        step=0,  # see `Campaign.run`
         actions=walk.actions[None],
         cuts=walk.cuts[None],
         after=np.array(walk.labels, np.int8)[None],
         by=by,
     )
+
+
+def _merging_share(elites: Sequence[Elite], champions: Sequence[Elite]) -> float:
+    """What part of the next round to keep for merging: twice what it has taken of this one."""
+    walked, merged = (sum(elite.cost for elite in group) for group in (elites, champions))
+    least, most = _MERGING
+    return min(max(2 * merged / (walked + merged), least), most)
 
 
 class _Growth:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax import struct
 from jax.typing import ArrayLike
 
 from ecord_jax.env import State, reset
@@ -77,7 +78,8 @@ class Search(NamedTuple):
     key: jax.Array
 
 
-class Found(NamedTuple):
+@struct.dataclass
+class Found:
     """The best of all trajectories so far, and how the last chunk went; on the device or the host.
 
     Attributes:
@@ -97,7 +99,7 @@ class Found(NamedTuple):
     actions: jax.Array | np.ndarray
     cuts: jax.Array | np.ndarray
     after: jax.Array | np.ndarray
-    by: str = "ecord"
+    by: str = struct.field(pytree_node=False, default="ecord")
 
 
 def start_search(

@@ -1,27 +1,32 @@
-"""Threads that do what they are told side by side, and tell what they find meanwhile.
+"""Threads that do tasks side by side, and hand over what these find meanwhile.
 
 Compiled loops let other threads go on. Shape letters: N vertices.
 """
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import dataclasses
+import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple, TypeVar
 
 from ecord_jax.search.walks import Mover, StartWalk, Walk, num_processors
 
-__all__ = ["Crew", "Ground", "Limit"]
+__all__ = ["Crew", "Ground", "Limit", "Task"]
 
+_Item = TypeVar("_Item")
 _Value = TypeVar("_Value")
 
 _HEARTBEAT_SECONDS = 0.1  # at least so often `Crew.run` yields
 _SLICE_SECONDS = 0.1
 _LEAST_SLICE, _SLICE, _MOST_SLICE = 256, 1 << 15, 1 << 17
+_ABREAST = 16  # tasks that take turns; not the number of threads, which must not matter then
 
 
 class Limit(NamedTuple):
@@ -53,48 +58,65 @@ class Ground:
     pace: float
 
 
+class Task(NamedTuple):
+    """Attributes:
+    by: whose effort it is.
+    work: yields what is found, or None, after each piece of work; what it returns is its value.
+    """
+
+    by: str
+    work: Generator[Any, None, Any]
+
+
 class Crew:
     """Some threads.
 
     Args:
-        left: gives the seconds until all must end.
+        left: gives the seconds until all must end. Where they are infinite tasks take turns, so
+            that what they find comes in the same order, whatever the threads are and do.
 
     Attributes:
         threads: how many.
+        effort: seconds of work in all threads together, by who did it.
     """
 
     def __init__(self, left: Callable[[], float]) -> None:
         self.threads = num_processors()
+        self.effort = collections.defaultdict[str, float](float)
         self._left = left
         self._pool = ThreadPoolExecutor(self.threads)
-        self._told: queue.SimpleQueue[object] = queue.SimpleQueue()
-        self._stopped = threading.Event()
+        self._stopped, self._lock = threading.Event(), threading.Lock()
+
+    @property
+    def left(self) -> float:
+        """Seconds until tasks must end."""
+        return 0.0 if self._stopped.is_set() else self._left()
 
     @property
     def over(self) -> bool:
         """Whether tasks must end now."""
-        return self._stopped.is_set() or self._left() <= 0
+        return self.left <= 0
 
-    def tell(self, news: object) -> None:
-        """What a task has `run` yield."""
-        self._told.put(news)
+    def close(self) -> None:
+        """Ends the threads, which have nothing to do by now."""
+        self._pool.shutdown()
 
-    def run(self, tasks: Sequence[Callable[[], _Value]]) -> Generator[object, None, list[_Value]]:
-        """Does tasks side by side; those that wait for a thread are done even when time is over.
+    def each(self, function: Callable[[_Item], _Value], items: Sequence[_Item]) -> list[_Value]:
+        """Calls a function with each of some items, side by side."""
+        return list(self._pool.map(function, items))
 
-        Yields what they tell, and None from time to time; gives what they give, in their order. It
-        must be closed or exhausted: the tasks end then.
+    def run(self, tasks: Sequence[Task]) -> Generator[Any, None, list[Any]]:
+        """Does tasks side by side.
+
+        Yields what they find, and None from time to time; gives their values, in their order, but
+        for those that have not begun when time is over. It must be closed or exhausted: the tasks
+        end then. An error in one of them ends all.
         """
-        futures = [self._pool.submit(task) for task in tasks]
+        futures: list[Future[Any]] = []
+        take_turns = math.isinf(self._left())
         try:
-            while not all(future.done() for future in futures):
-                try:
-                    yield self._told.get(timeout=_HEARTBEAT_SECONDS)
-                except queue.Empty:
-                    yield None
-            while not self._told.empty():
-                yield self._told.get()
-            return [future.result() for future in futures]
+            go_on = self._in_turns if take_turns else self._freely
+            return (yield from go_on(tasks, futures))
         except BaseException:
             self._stopped.set()
             for future in futures:
@@ -102,16 +124,80 @@ class Crew:
             wait(futures)
             raise
 
-    def drive(self, walk: Walk, limit: Limit, tell: Callable[[Walk], None] | None = None) -> float:
+    def _in_turns(
+        self, tasks: Sequence[Task], futures: list[Future[Any]]
+    ) -> Generator[Any, None, list[Any]]:
+        values: dict[int, Any] = {}
+        waiting, active = collections.deque(range(len(tasks))), list[int]()
+        while waiting or active:
+            while waiting and len(active) < _ABREAST:
+                active.append(waiting.popleft())
+            futures[:] = [self._pool.submit(self._next, tasks[number]) for number in active]
+            while wait(futures, _HEARTBEAT_SECONDS).not_done:
+                yield None
+            for number, future in zip(active, tuple(futures), strict=True):
+                ended, value = future.result()
+                if ended:
+                    values[number] = value
+                else:
+                    yield value
+            active = [number for number in active if number not in values]
+        return [values[number] for number in range(len(tasks))]
+
+    def _freely(
+        self, tasks: Sequence[Task], futures: list[Future[Any]]
+    ) -> Generator[Any, None, list[Any]]:
+        # Short, so that little is left to take in when time is over.
+        found: queue.Queue[Any] = queue.Queue(2 * self.threads)
+        futures += [self._pool.submit(self._work, task, found) for task in tasks]
+        while not all(future.done() for future in futures):
+            for future in futures:
+                if future.done():
+                    future.result()  # raises what the task has raised
+            news = None
+            with contextlib.suppress(queue.Empty):
+                news = found.get(timeout=_HEARTBEAT_SECONDS)
+            yield news
+        while not found.empty():
+            yield found.get()
+        return [value for future in futures for value in future.result()]
+
+    def _work(self, task: Task, found: queue.Queue[Any]) -> list[Any]:
+        """All of a task; gives its value, if it has begun."""
+        ended, values = self.over, []
+        while not ended:
+            ended, value = self._next(task)
+            if ended:
+                values.append(value)
+            elif value is not None:
+                self._hand_over(value, found)
+        return values
+
+    def _hand_over(self, news: Any, found: queue.Queue[Any]) -> None:
+        while not self._stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                return found.put(news, timeout=_HEARTBEAT_SECONDS)
+
+    def _next(self, task: Task) -> tuple[bool, Any]:
+        """A piece of work: whether it was the last, and what it has found or the task's value."""
+        began = time.monotonic()
+        try:
+            return False, next(task.work)
+        except StopIteration as end:
+            return True, end.value
+        finally:
+            with self._lock:
+                self.effort[task.by] += time.monotonic() - began
+
+    def drive(self, walk: Walk, limit: Limit) -> Iterator[float]:
         """Lets a walk go on until it has used up its limit or all must end.
 
         Args:
             walk: the walk; it does some flips at least.
             limit: what it may use up.
-            tell: called after each slice.
 
-        Returns:
-            Seconds a flip.
+        Yields:
+            Seconds a flip so far, after each slice.
         """
         began, first, pace = time.monotonic(), walk.step, limit.pace
         size = len(walk.best_labels)
@@ -128,10 +214,9 @@ class Crew:
                 budget = max(budget, walk.step + count)
             walk.advance(count, budget)
             pace = (time.monotonic() - began) / (walk.step - first)
-            if tell is not None:
-                tell(walk)
+            yield pace
             ended = walk.step >= budget or self.over
             if limit.flips is None:
                 ended |= time.monotonic() - began + pace * count / 2 >= limit.seconds
             if ended:
-                return pace
+                return

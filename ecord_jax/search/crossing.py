@@ -5,16 +5,15 @@ Shape letters: N vertices.
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from ecord_jax.graphs import Graph
-from ecord_jax.graphs.presolve import presolve
+from ecord_jax.graphs.presolve import Reduction, presolve
 from ecord_jax.search.chunk import Found
-from ecord_jax.search.crew import Crew, Ground, Limit
+from ecord_jax.search.crew import Crew, Ground, Limit, Task
 from ecord_jax.search.elites import Elite, admit, fill_groups
 from ecord_jax.search.merge import Merged, merge_agreeing
 
@@ -23,6 +22,9 @@ __all__ = ["MERGE", "Crossing"]
 MERGE = "merge"
 _PATIENCE = 2  # merged graphs in a row that bring no better cut
 _FLIPS = 100  # a vertex of the merged graph, from each elite
+_MANY = 1 << 62
+# Rough seconds of merging and reducing, an edge, until they have been measured.
+_SECONDS_AN_EDGE = 3e-7
 
 
 class Crossing:
@@ -34,13 +36,14 @@ class Crossing:
         timed: whether costs are seconds; flips otherwise.
 
     Attributes:
-        seconds: spent, in all threads together.
+        flips: over merged graphs, by all together.
     """
 
     def __init__(self, graph: Graph, crew: Crew, timed: bool) -> None:
         self._graph, self._crew, self._timed = graph, crew, timed
         self._levels: dict[int, list[Elite]] = {}
-        self.seconds = 0.0
+        self._slowest = _SECONDS_AN_EDGE * graph.num_edges
+        self.flips = 0
 
     def run(
         self,
@@ -48,7 +51,7 @@ class Crossing:
         movers: Sequence[tuple[Ground, float]],
         budget: float,
         rng: np.random.Generator,
-    ) -> Generator[object, None, tuple[list[Elite], float]]:
+    ) -> Generator[Found | None, None, list[Elite]]:
         """Merges what there is of each level.
 
         Args:
@@ -58,7 +61,7 @@ class Crossing:
             rng: of all draws.
 
         Returns:
-            What groups of level 0 have become, and what all has cost.
+            What groups of level 0 have become.
         """
         champions: list[Elite] = []
         level, spent, arrived = 0, 0.0, list(elites)
@@ -67,14 +70,16 @@ class Crossing:
             share = (budget - spent) / max(len(groups), 1)
             draws = rng.spawn(len(groups))
             tasks = [
-                functools.partial(self._make_one, group, movers, share, child)
+                Task(MERGE, self._make_one(group, movers, share, child))
                 for group, child in zip(groups, draws, strict=True)
             ]
-            arrived = yield from self._crew.run(tasks)
+            made = yield from self._crew.run(tasks)
+            arrived = [elite for elite, _ in made]
+            self.flips += sum(flips for _, flips in made)
             spent += sum(elite.cost for elite in arrived)
             champions = arrived if level == 0 else champions
             level += 1
-        return champions, spent
+        return champions
 
     def _make_one(
         self,
@@ -82,51 +87,64 @@ class Crossing:
         movers: Sequence[tuple[Ground, float]],
         budget: float,
         rng: np.random.Generator,
-    ) -> Elite:
-        """Has elites agree; gives the best, with what that has cost."""
-        began, idle, cost = time.monotonic(), 0, 0.0
-        while idle < _PATIENCE and cost < budget and not self._crew.over:
+    ) -> Generator[Found | None, None, tuple[Elite, int]]:
+        """Has elites agree; gives the best, with what that has cost, and the flips."""
+        began, idle, flips, cost = time.monotonic(), 0, 0, 0.0
+        while idle < _PATIENCE and cost < budget and self._has_time:
             top = max(elite.cut for elite in elites)
+            start = time.monotonic()
             merged = merge_agreeing(self._graph, np.stack([elite.labels for elite in elites]))
             if merged.graph.num_edges == 0:
                 break
-            elites, flips = self._cross(merged, elites, movers, rng)
-            cost = time.monotonic() - began if self._timed else cost + flips
+            reduction = presolve(merged.graph)
+            self._slowest = max(self._slowest, time.monotonic() - start)
+            most = _MANY if self._timed else max(int(budget) - flips, 1)
+            elites, more = yield from self._cross(merged, reduction, elites, movers, most, rng)
+            flips += more
+            cost = time.monotonic() - began if self._timed else float(flips)
             idle = 0 if max(elite.cut for elite in elites) > top else idle + 1
-        self.seconds += time.monotonic() - began
-        return max(elites, key=lambda elite: elite.cut)._replace(cost=cost)
+        return max(elites, key=lambda elite: elite.cut)._replace(cost=cost), flips
+
+    @property
+    def _has_time(self) -> bool:
+        """Whether merging, which cannot be stopped, would be done before all must end."""
+        return self._crew.left > self._slowest
 
     def _cross(
         self,
         merged: Merged,
+        reduction: Reduction,
         elites: list[Elite],
         movers: Sequence[tuple[Ground, float]],
+        most: int,
         rng: np.random.Generator,
-    ) -> tuple[list[Elite], int]:
+    ) -> Generator[Found | None, None, tuple[list[Elite], int]]:
         """Walks over the merged graph from each elite; gives the better ones, and flips done."""
-        reduction = presolve(merged.graph)
         size, flips = reduction.graph.num_vertices, 1
         if size == 0:
-            return self._admit(elites, merged.lift(reduction.lift(np.zeros(0, np.int8)))), flips
+            one = self._elite(merged.lift(reduction.lift(np.zeros(0, np.int8))))
+            yield _found(one)
+            return admit(elites, one), flips
         grounds, chances = zip(*movers, strict=True)
         ground = grounds[rng.choice(len(grounds), p=chances)]
         start = ground.mover.look(reduction.graph)
         # Slower movers do fewer.
         wanted = _FLIPS * size * min(other.pace for other in grounds) / ground.pace
+        limit = Limit(flips=max(min(int(wanted) + 1, most // len(elites)), 1))
         for elite in tuple(elites):
             walk = start(0, merged.lower(elite.labels)[reduction.vertices], rng)
-            self._crew.drive(walk, Limit(flips=int(wanted) + 1))
+            for _ in self._crew.drive(walk, limit):
+                yield None
             flips += walk.step
-            elites = self._admit(elites, merged.lift(reduction.lift(walk.best_labels)))
+            one = self._elite(merged.lift(reduction.lift(walk.best_labels)))
+            yield _found(one)
+            elites = admit(elites, one)
             if self._crew.over:
                 break
         return elites, flips
 
-    def _admit(self, elites: list[Elite], labels: np.ndarray) -> list[Elite]:
-        one = Elite(labels, float(self._graph.cut(labels)), MERGE, 0.0)
-        if one.cut > max(elite.cut for elite in elites):
-            self._crew.tell(_found(one))
-        return admit(elites, one)
+    def _elite(self, labels: np.ndarray) -> Elite:
+        return Elite(labels, float(self._graph.cut(labels)), MERGE, 0.0)
 
 
 def _found(elite: Elite) -> Found:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import itertools
 import time
 from collections.abc import Callable, Generator
@@ -9,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ecord_jax.search.campaign import Campaign
 from ecord_jax.search.chunk import Found
 from ecord_jax.search.prepare import Prepared
 
@@ -69,23 +72,25 @@ class Relay:
 
     Args:
         first: the search that begins.
-        follow: makes the other one of labels int8 [B, N padded].
+        then: the other one.
     """
 
-    def __init__(self, first: Chunks, follow: Callable[[np.ndarray], Hunt]) -> None:
-        self._first, self._follow = first, follow
-        self._hunts: list[Hunt] = [first]
+    def __init__(self, first: Chunks, then: Campaign) -> None:
+        self._first, self._then = first, then
 
     @property
     def steps(self) -> int:
-        return sum(hunt.steps for hunt in self._hunts)
+        return self._first.steps + self._then.steps
 
     @property
     def effort(self) -> dict[str, float]:
-        return {name: spent for hunt in self._hunts for name, spent in hunt.effort.items()}
+        return self._first.effort | self._then.effort
 
     def run(self) -> Generator[Found | None, None, None]:
         yield from self._first.run()
-        labels = np.concatenate([self._first.reached[g] for g in sorted(self._first.reached)])
-        self._hunts.append(self._follow(labels))
-        yield from self._hunts[1].run()
+        before, reached = self._first.steps, self._first.reached
+        labels = np.concatenate([reached[group] for group in sorted(reached)])
+        self._then.starts = labels[:, : self._then.starts.shape[1]]  # without padding
+        with contextlib.closing(self._then.run()) as finds:
+            for found in finds:
+                yield found and dataclasses.replace(found, step=before + found.step)

@@ -60,6 +60,7 @@ def merge_agreeing(graph: Graph, elites: np.ndarray) -> Merged:
     size = graph.num_vertices
     pairs = (np.ones(int(agree.sum()), np.int8), (low[agree], high[agree]))
     count, part = connected_components(coo_array(pairs, shape=(size, size)), directed=False)
+    part = part.astype(np.int64)  # pairs of them are numbered
     first = np.full(count, size)
     np.minimum.at(first, part, np.arange(size))
     side = elites[0] ^ elites[0][first[part]]

@@ -210,8 +210,7 @@ def _maker(
             chunks = Chunks(prepared, ours.last_step, ours.left)
             if theirs is None:
                 return chunks
-            size, rest = graph.num_vertices, theirs
-            return Relay(chunks, lambda a: Campaign(graph, [TABU], a[:, :size], best, rest))
+            return Relay(chunks, Campaign(graph, [TABU], starts, best, theirs))
 
     return make
 
@@ -229,13 +228,12 @@ def _host_mover(policy: Agent, temperatures: np.ndarray, refresh_every: int) -> 
 
 
 def _halves(plan: Plan) -> tuple[Plan, Plan]:
-    """Half of the time, or of the flips, and the rest."""
-    half = max(plan.left() / 2, 0.0)
-    if math.isinf(half):
-        steps = -(-plan.last_step // 2)
-        rest = max(plan.last_step - steps, 1)
-        return dataclasses.replace(plan, last_step=steps), dataclasses.replace(plan, last_step=rest)
-    return dataclasses.replace(plan, left=lambda: plan.left() - half), plan
+    """Half of the time and of the flips, and the rest."""
+    half, steps = max(plan.left() / 2, 0.0), -(-plan.last_step // 2)
+    first = dataclasses.replace(plan, last_step=steps)
+    if not math.isinf(half):
+        first = dataclasses.replace(first, left=lambda: plan.left() - half)
+    return first, dataclasses.replace(plan, last_step=plan.last_step - steps)
 
 
 def _check_ingredients(ablate: Collection[str]) -> set[str]:
