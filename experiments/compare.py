@@ -46,6 +46,7 @@ from ecord_jax.baselines.summary import Line, summarize
 from ecord_jax.baselines.table import Key, Row, Table
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
+from ecord_jax.graphs.io import write_labels
 
 _FLAGS = flags.FlagValues()
 _GRAPHS = flags.DEFINE_list("graphs", None, "Files or folders.", flag_values=_FLAGS)
@@ -102,13 +103,21 @@ def compare(
     seeds: Sequence[int],
     budget: Budget,
     table: Table,
+    labels: Path | None = None,
 ) -> None:
-    """Runs what the table lacks, a graph after the other with all its solvers."""
+    """Runs what the table lacks, a graph after the other with all its solvers.
+
+    Args:
+        cases, solvers, seeds: all of each are run with all of the others.
+        budget: of each run.
+        table: what has been run, and where to add to it.
+        labels: folder for the labels of each run; None for nowhere.
+    """
     done = {row.key for row in table.rows}
     todo = [
         (case, solver, seed, key)
         for case, solver, seed in itertools.product(cases, solvers, seeds)
-        if (key := _key(case, solver, seed, budget)) not in done
+        if (key := run_key(case, solver, seed, budget)) not in done
     ]
     tuned = functools.cache(functools.partial(_tune, cases, budget.trajectories))
     for case, solver, seed, key in tqdm(todo, leave=False, disable=None):
@@ -121,6 +130,12 @@ def compare(
             time_limit=budget.seconds,
             num_steps=key.step_limit,
         )
+        if labels is not None:
+            labels.mkdir(exist_ok=True)
+            budget_name = f"{budget.seconds:g}s" if budget.seconds else f"{key.step_limit}"
+            parts = (case.name, solver.name, budget_name, str(seed))
+            name = "_".join(parts).replace("/", "-").replace(":", "-")
+            write_labels(labels / f"{name}.txt", case.graph, timed.result.labels)
         table.add(_row(case, key, options, timed), timed.curve)
 
 
@@ -139,7 +154,8 @@ def _tune(
     return ready, " ".join(f"{name}={value}" for name, value in found.items())
 
 
-def _key(case: Case, solver: Solver, seed: int, budget: Budget) -> Key:
+def run_key(case: Case, solver: Solver, seed: int, budget: Budget) -> Key:
+    """What tells a run apart."""
     limits = budget.trajectories, budget.steps_for(case), budget.seconds
     return Key(case.name, case.fingerprint, solver.name, seed, *limits)
 
@@ -179,7 +195,7 @@ def _versions() -> str:
 
 
 @contextlib.contextmanager
-def _shared_programs() -> Iterator[None]:
+def shared_programs() -> Iterator[None]:
     """Lets what is compiled be found again, by solvers that would compile it at each call, too."""
     names = (
         "jax_compilation_cache_dir",
@@ -249,11 +265,11 @@ def main(argv: Sequence[str]) -> int:
     files, references = find_files(_GRAPHS.value), read_references(REFERENCES)
     cases = read_cases(files, references, _LIMIT.value)
     table = Table(Path(_OUT.value))
-    with _shared_programs():
+    with shared_programs():
         compare(cases, solvers, seeds, budget, table)
     table.write_parquet()
     wanted = {
-        _key(case, solver, seed, budget)
+        run_key(case, solver, seed, budget)
         for case, solver, seed in itertools.product(cases, solvers, seeds)
     }
     print_lines(summarize([row for row in table.rows if row.key in wanted]))
