@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from absl import flags
-from compare import REFERENCES, Budget, compare, run_key, shared_programs
 
 from ecord_jax.baselines.cases import Case, find_files, read_cases, read_references
+from ecord_jax.baselines.harness import Budget, compare, run_key, shared_programs
 from ecord_jax.baselines.registry import find_solver
 from ecord_jax.baselines.table import Key, Table
 from ecord_jax.cli.common import positionals, run
@@ -41,6 +41,7 @@ _SOLVERS = flags.DEFINE_list(
 _SECONDS = flags.DEFINE_float("seconds", 60.0, "Of each run.", lower_bound=1.0, flag_values=_FLAGS)
 _SEEDS = flags.DEFINE_integer("seeds", 3, "How many.", lower_bound=1, flag_values=_FLAGS)
 
+REFERENCES = Path(__file__).with_name("references.json")
 TIMES = (10.0, 30.0, 60.0)
 # Table 2 of Barrett et al. (arXiv:2205.14105): ratios of ECORD after 10, 30 and 180 seconds, to
 # the references of `references.json`; where it had reached the best before, that.

@@ -1,0 +1,75 @@
+"""Tests of experiments/gset.py: medians from curves, budgets, labels, resuming."""
+
+import csv
+import functools
+
+import pytest
+
+from ecord_jax.graphs import models, read_labels
+from ecord_jax.graphs.io import write_graph
+from ecord_jax.search.result import Progress
+
+
+@pytest.fixture(scope="module")
+def gset(load_program):
+    return load_program("gset")
+
+
+@pytest.fixture
+def call(gset, call_program):
+    return functools.partial(call_program, gset)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "graphs"
+    path.mkdir()
+    graph = models.erdos_renyi(60, 0.1, seed=0)
+    write_graph(path / "small.txt", graph)
+    return path, graph
+
+
+def test_cut_at(gset):
+    curve = [Progress(0.1, 0, 5), Progress(2.0, 9, 7), Progress(3.0, 12, 7)]
+    assert [gset.cut_at(curve, t) for t in (0.05, 0.1, 1.9, 2.0, 60.0)] == [0, 5, 5, 7, 7]
+
+
+def test_limit_of_a_name(gset):
+    assert gset._limit("tabu", 60.0) == 60.0
+    assert gset._limit("tabu@10", 60.0) == 10.0
+
+
+def test_the_table_and_the_labels(call, gset, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(gset, "TIMES", (0.5, 1.0))
+    path, graph = folder
+    out = tmp_path / "out"
+    arguments = [
+        f"--graphs={path}",
+        f"--out={out}",
+        "--solvers=tabu,tabu@0.5",
+        "--seconds=1",
+        "--seeds=2",
+    ]
+    assert call(*arguments)[0] == 0
+    rows = list(csv.DictReader((out / "table.csv").read_text().splitlines()))
+    assert [row["solver"] for row in rows] == ["tabu", "tabu@0.5"]
+    assert rows[1]["cut_1"] == ""
+    assert all(row["seeds"] == "2" for row in rows)
+    runs = list(csv.DictReader((out / "results.csv").read_text().splitlines()))
+    assert len(runs) == 4
+    assert sorted(float(run["second_limit"]) for run in runs) == [0.5, 0.5, 1.0, 1.0]
+    files = sorted((out / "labels").iterdir())
+    assert len(files) == 4
+    best = max(float(run["cut"]) for run in runs)
+    cuts = [graph.cut(read_labels(file, graph)) for file in files]
+    assert max(cuts) == best == float(rows[0]["cut_1"])
+    before = (out / "results.csv").read_text()
+    assert call(*arguments)[0] == 0
+    assert (out / "results.csv").read_text() == before
+
+
+@pytest.mark.parametrize("bad", [["--solvers=tabu@x"], ["--solvers=nobody"], ["--out="]])
+def test_bad_flags(call, folder, tmp_path, bad):
+    status, _, error = call(f"--graphs={folder[0]}", f"--out={tmp_path / 'o'}", *bad)
+    assert status == 2
+    assert len(error.strip().splitlines()) == 1
