@@ -31,7 +31,7 @@ from ecord_jax.cli.report import to_fields, to_lines
 from ecord_jax.errors import OptionError
 
 if TYPE_CHECKING:
-    from ecord_jax.graphs import Graph
+    from ecord_jax.graphs import Graph, Problem
     from ecord_jax.search.bound import Bound
     from ecord_jax.search.result import Progress, SolveResult
     from ecord_jax.search.solve import Move
@@ -141,12 +141,7 @@ def main(argv: Sequence[str]) -> int:
             if _OUT.value:
                 write_whole(_OUT.value, lambda file: write_values(file, problem, values))
         finally:
-            objective = problem.objective(values)
-            if _JSON.value:
-                fields = to_fields(problem, objective, result, bound, seed=_SEED.value)
-                print(json.dumps(fields), flush=True)
-            else:
-                print(*to_lines(problem, objective, result, bound), sep="\n", flush=True)
+            _print_result(problem, problem.objective(values), result, bound)
     if _PLOT.value:
         from ecord_jax.cli.plot import plot_curve
 
@@ -208,6 +203,16 @@ def _bound(graph: Graph, result: SolveResult, limit: float | None) -> Bound | No
         return upper_bound(problem, time_limit=limit)
     except KeyboardInterrupt:
         return None
+
+
+def _print_result(
+    problem: Problem, objective: int | float, result: SolveResult, bound: Bound | None
+) -> None:
+    if _JSON.value:
+        print(json.dumps(to_fields(problem, objective, result, bound, seed=_SEED.value)))
+    else:
+        print(*to_lines(problem, objective, result, bound), sep="\n")
+    sys.stdout.flush()
 
 
 def _parse_time_limit(limit: float | None) -> float | None:
