@@ -27,11 +27,10 @@ from absl import flags
 from ecord_jax.cli import common
 from ecord_jax.cli.caches import keep_compiled
 from ecord_jax.cli.output import check_writable, write_whole
+from ecord_jax.cli.report import to_fields, to_lines
 from ecord_jax.errors import OptionError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ecord_jax.graphs import Graph, Problem
     from ecord_jax.search.bound import Bound
     from ecord_jax.search.result import Progress, SolveResult
@@ -142,7 +141,7 @@ def main(argv: Sequence[str]) -> int:
             if _OUT.value:
                 write_whole(_OUT.value, lambda file: write_values(file, problem, values))
         finally:
-            _print_result(problem, values, result, bound)
+            _print_result(problem, problem.objective(values), result, bound)
     if _PLOT.value:
         from ecord_jax.cli.plot import plot_curve
 
@@ -207,97 +206,13 @@ def _bound(graph: Graph, result: SolveResult, limit: float | None) -> Bound | No
 
 
 def _print_result(
-    problem: Problem, values: np.ndarray, result: SolveResult, bound: Bound | None
+    problem: Problem, objective: int | float, result: SolveResult, bound: Bound | None
 ) -> None:
-    """Prints the JSON object, or a few lines for people."""
-    seconds = {name: round(value, 3) for name, value in result.seconds.items()}
-    objective = problem.objective(values)
     if _JSON.value:
-        print(json.dumps(_fields(problem, objective, result, bound, seconds)), flush=True)
-        return
-    graph = problem.graph
-    if problem.kind != "max-cut":
-        sense = {"min": "minimised", "max": "maximised"}[problem.sense]
-        print(f"objective: {objective}")
-        print(f"problem: {problem.kind}, {problem.num_variables} variables, {sense}")
-    print(f"cut: {result.cut}")
-    print(f"graph: {graph.num_vertices} vertices, {graph.num_edges} edges")
-    if result.reduction is not None:
-        print(f"presolve: {result.reduction.summary}")
-    print(f"search: {result.agent}, {result.trajectories} trajectories of {result.steps} steps")
-    whole = sum(result.effort.values())
-    if whole > 0:
-        parts = (
-            f"{name} {100 * spent / whole:.0f} % of the time and "
-            f"{result.improvements.get(name, 0)} improvements"
-            for name, spent in result.effort.items()
-        )
-        print(f"found by {result.found_by}; {', '.join(parts)}")
-    if bound is not None:
-        kind = "certified" if bound.certified else "an estimate"
-        print(f"bound: {bound.value} ({kind}), gap {100 * _gap(result, bound):.3f} %")
-    if _is_optimal(result, bound):
-        print("optimal: there is no larger cut")
-    times = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
-    print(f"seconds: {times}; stopped by {result.stopped_by}", flush=True)
-
-
-def _is_optimal(result: SolveResult, bound: Bound | None) -> bool:
-    return result.stopped_by == "optimal" or (bound is not None and bound.proves(result.cut))
-
-
-def _gap(result: SolveResult, bound: Bound) -> float:
-    """What the bound leaves above the cut, over the bound."""
-    room = bound.largest_cut - result.cut
-    return float(room / abs(bound.largest_cut)) if room > 0 else 0.0
-
-
-def _fields(
-    problem: Problem,
-    objective: int | float,
-    result: SolveResult,
-    bound: Bound | None,
-    seconds: dict[str, float],
-) -> dict[str, Any]:
-    """What --json prints."""
-    reduced = result.reduction and result.reduction.graph
-    return {
-        "kind": problem.kind,
-        "sense": problem.sense,
-        "objective": objective,
-        "cut": result.cut,
-        "vertices": problem.graph.num_vertices,
-        "edges": problem.graph.num_edges,
-        "steps": result.steps,
-        "trajectories": result.trajectories,
-        "seed": _SEED.value,
-        "agent": result.agent,
-        "found_by": result.found_by,
-        "effort": {
-            name: {
-                "seconds": round(spent, 3),
-                "improvements": result.improvements.get(name, 0),
-            }
-            for name, spent in result.effort.items()
-        },
-        "seconds": seconds,
-        "stopped_by": result.stopped_by,
-        "optimal": _is_optimal(result, bound),
-        "bound": bound
-        and {
-            "cut": bound.value,
-            "objective": problem.bound(bound.value),
-            "certified": bound.certified,
-            "gap": _gap(result, bound),
-            "seconds": round(bound.seconds, 3),
-        },
-        "presolve": reduced
-        and {
-            "vertices": reduced.num_vertices,
-            "edges": reduced.num_edges,
-            "seconds": seconds["presolve"],
-        },
-    }
+        print(json.dumps(to_fields(problem, objective, result, bound, seed=_SEED.value)))
+    else:
+        print(*to_lines(problem, objective, result, bound), sep="\n")
+    sys.stdout.flush()
 
 
 def _parse_time_limit(limit: float | None) -> float | None:

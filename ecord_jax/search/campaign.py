@@ -98,7 +98,8 @@ class Campaign:
         self._first = 0.0  # what a walk of the first round may cost
         self._share = 0.5  # of the walks, by the first mover
         self._rng = np.random.default_rng(plan.seed)
-        self._merging = _MERGING[1] if plan.merge else 0.0  # of the next round
+        merges = plan.merge and any(mover.merges for mover in movers)
+        self._merging = _MERGING[1] if merges else 0.0  # of the next round
         self._walked = 0  # flips over the graph, by all together
         self._grounds = self._crew.each(self._look, movers)
 
@@ -165,18 +166,20 @@ class Campaign:
 
     def _first_horizon(self) -> float:
         """What a walk of the first round may cost."""
-        whole = self._budget / self._plan.trajectories
-        flips = _FIRST_FLIPS * self._graph.num_vertices
-        # At least three rounds, each twice as long as the one before.
-        return min(whole / 7, min(flips * ground.pace for ground in self._grounds))
+        # At least three rounds, each twice as long as the one before, if walks are no trifles.
+        part = self._budget / self._plan.trajectories / 7
+        return min(max(part, self._cost(_FEW_FLIPS)), self._cost(_FIRST_FLIPS))
+
+    def _cost(self, flips: int) -> float:
+        """Of so many flips a vertex, by the faster mover."""
+        return flips * self._graph.num_vertices * min(ground.pace for ground in self._grounds)
 
     def _next_round(self, horizon: float) -> tuple[int, float]:
         """How many walks, and what each may cost."""
         most = self._budget * (1 - self._merging)
-        flips = _FEW_FLIPS * self._graph.num_vertices
-        few = min(flips * ground.pace for ground in self._grounds)
         # Fewer of the longer ones, so that rounds cost about the same.
-        count = min(self._plan.trajectories * self._first / horizon, most / few)
+        count = self._plan.trajectories * self._first / horizon
+        count = min(count, most / self._cost(_FEW_FLIPS))
         least = max(self._crew.threads, GROUP) if self._timed else GROUP
         count = min(max(round(count), least), self._plan.trajectories)
         # What would be left after this round must do for a longer one.

@@ -50,8 +50,10 @@ GRAPH = random_graph(0)
 
 
 def solve(graph=GRAPH, **options):
+    """By the agent alone: plain chunks of its rollout."""
     limit = {} if "time_limit" in options else {"num_steps": 40}
-    return ej.solve(graph, **{"agent": AGENT, "key": KEY, "trajectories": 4, **limit, **options})
+    usual = {"agent": AGENT, "key": KEY, "trajectories": 4, "move": "ecord"}
+    return ej.solve(graph, **{**usual, **limit, **options})
 
 
 @pytest.fixture
@@ -222,7 +224,7 @@ def test_time_limit():
 
 def test_default_limit(monkeypatch, short_chunks):
     monkeypatch.setattr(solve_module, "_DEFAULT_SECONDS", 0.5)
-    result = ej.solve(GRAPH, agent=AGENT, key=KEY, trajectories=4)
+    result = ej.solve(GRAPH, agent=AGENT, key=KEY, trajectories=4, move="ecord")
     assert result.stopped_by == "time_limit"
     assert result.seconds["total"] < 2.0
 
@@ -346,6 +348,9 @@ def test_too_little_memory(monkeypatch):
         {"temperature": "hot"},
         {"init": "zero"},
         {"init": np.zeros((3, 40), np.int8)},
+        {"move": "annealing"},
+        {"ablate": ["greedy"]},
+        {"ablate": "merge"},
         {"key": 0},
         {"key": jax.random.split(KEY)},
         {"graph": "G1.txt"},
