@@ -117,7 +117,6 @@ def _row(case: Case, key: Key, options: str, timed: TimedRun) -> Row:
     """The row of a run, whose cut is counted again here."""
     cut, reference = case.graph.cut(timed.result.labels), case.reference
     labels = np.asarray(timed.result.labels, np.int8)
-    known = reference is not None and reference.value > 0
     return Row(
         **key._asdict(),
         set=case.set,
@@ -126,7 +125,7 @@ def _row(case: Case, key: Key, options: str, timed: TimedRun) -> Row:
         options=options,
         cut=cut,
         reference=None if reference is None else reference.value,
-        ratio=cut / reference.value if known else None,
+        ratio=cut / reference.value if reference is not None and reference.value > 0 else None,
         paper_reference=None if reference is None else reference.paper_value,
         seconds=round(timed.seconds, 6),
         compile_seconds=round(timed.compile_seconds, 6),

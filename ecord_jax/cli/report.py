@@ -13,16 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["to_fields", "to_lines"]
 
 
-def to_lines(
-    problem: Problem, objective: int | float, result: SolveResult, bound: Bound | None
-) -> Iterator[str]:
+def to_lines(problem: Problem, objective: int | float, result: SolveResult) -> Iterator[str]:
     """Lines for people.
 
     Args:
         problem: what was solved.
         objective: its value at the labels that were found.
         result: of the search.
-        bound: of the cut, where one was asked for.
     """
     graph = problem.graph
     if problem.kind != "max-cut":
@@ -36,10 +33,11 @@ def to_lines(
     yield f"search: {result.agent}, {result.trajectories} trajectories of {result.steps} steps"
     if sum(result.effort.values()) > 0:
         yield _who_found(result)
-    if bound is not None:
-        kind = "certified" if bound.certified else "an estimate"
-        yield f"bound: {bound.value} ({kind}), gap {100 * _gap(result, bound):.3f} %"
-    if _is_optimal(result, bound):
+    if result.bound is not None:
+        kind = "certified" if result.bound.certified else "an estimate"
+        gap = 100 * _gap(result.bound, result.cut)
+        yield f"bound: {result.bound.value} ({kind}), gap {gap:.3f} %"
+    if result.optimal:
         yield "optimal: there is no larger cut"
     times = ", ".join(f"{name} {value:.1f}" for name, value in result.seconds.items())
     yield f"seconds: {times}; stopped by {result.stopped_by}"
@@ -59,7 +57,6 @@ def to_fields(
     problem: Problem,
     objective: int | float,
     result: SolveResult,
-    bound: Bound | None,
     *,
     seed: int,
 ) -> dict[str, Any]:
@@ -86,8 +83,8 @@ def to_fields(
         },
         "seconds": seconds,
         "stopped_by": result.stopped_by,
-        "optimal": _is_optimal(result, bound),
-        "bound": bound and _bound_fields(problem, result, bound),
+        "optimal": result.optimal,
+        "bound": result.bound and _bound_fields(problem, result.bound, result.cut),
         "presolve": result.reduction
         and {
             "vertices": result.reduction.graph.num_vertices,
@@ -97,21 +94,17 @@ def to_fields(
     }
 
 
-def _bound_fields(problem: Problem, result: SolveResult, bound: Bound) -> dict[str, Any]:
+def _bound_fields(problem: Problem, bound: Bound, cut: int | float) -> dict[str, Any]:
     return {
         "cut": bound.value,
         "objective": problem.bound(bound.value),
         "certified": bound.certified,
-        "gap": _gap(result, bound),
+        "gap": _gap(bound, cut),
         "seconds": round(bound.seconds, 3),
     }
 
 
-def _is_optimal(result: SolveResult, bound: Bound | None) -> bool:
-    return result.stopped_by == "optimal" or (bound is not None and bound.proves(result.cut))
-
-
-def _gap(result: SolveResult, bound: Bound) -> float:
+def _gap(bound: Bound, cut: int | float) -> float:
     """What the bound leaves above the cut, over the bound."""
-    room = bound.largest_cut - result.cut
+    room = bound.largest_cut - cut
     return float(room / abs(bound.largest_cut)) if room > 0 else 0.0

@@ -32,7 +32,6 @@ from ecord_jax.errors import OptionError
 
 if TYPE_CHECKING:
     from ecord_jax.graphs import Graph, Problem
-    from ecord_jax.search.bound import Bound
     from ecord_jax.search.result import Progress, SolveResult
     from ecord_jax.search.solve import Move
 
@@ -83,8 +82,9 @@ _PLOT = flags.DEFINE_string(
 _BOUND = flags.DEFINE_boolean(
     "bound",
     False,
-    "Compute an upper bound of the cut after the search, in time of its own: seconds for 1000 "
-    "vertices, a minute for 10000; --time_limit ends the better part of it, too.",
+    "Compute an upper bound of the cut: beside the search of up to 2000 vertices, which ends where "
+    "it reaches the bound, or after it, in time of its own: a minute for 10000 vertices; "
+    "--time_limit ends the better part of it, too.",
     flag_values=_FLAGS,
 )
 _PRESOLVE = flags.DEFINE_boolean(
@@ -132,7 +132,6 @@ def main(argv: Sequence[str]) -> int:
     problem = read_problem(path, _FORMAT.value, zero_based=_ZERO_BASED.value)
     read_seconds = time.monotonic() - before
     result = _solve(problem.graph, temperature, refresh, limit)
-    bound = _bound(problem.graph, result, limit) if _BOUND.value else None
     values = problem.values(result.labels)
     with _handling_interrupts(signal.SIG_IGN):  # a second, impatient Ctrl-C must lose nothing
         seconds = {**result.seconds, "read": read_seconds, "total": time.monotonic() - _START}
@@ -141,7 +140,7 @@ def main(argv: Sequence[str]) -> int:
             if _OUT.value:
                 write_whole(_OUT.value, lambda file: write_values(file, problem, values))
         finally:
-            _print_result(problem, problem.objective(values), result, bound)
+            _print_result(problem, problem.objective(values), result)
     if _PLOT.value:
         from ecord_jax.cli.plot import plot_curve
 
@@ -190,28 +189,16 @@ def _solve(graph: Graph, temperature: Any, refresh_every: Any, limit: float | No
             move=cast("Move", _MOVE.value),
             presolve=_PRESOLVE.value,
             ablate=_ABLATE.value,
+            bound=_BOUND.value,
             callback=on_progress,
         )
 
 
-def _bound(graph: Graph, result: SolveResult, limit: float | None) -> Bound | None:
-    """An upper bound of the cut; None where Ctrl-C ends its computation."""
-    from ecord_jax.search.bound import upper_bound
-
-    problem = graph if result.reduction is None else result.reduction
-    try:
-        return upper_bound(problem, time_limit=limit)
-    except KeyboardInterrupt:
-        return None
-
-
-def _print_result(
-    problem: Problem, objective: int | float, result: SolveResult, bound: Bound | None
-) -> None:
+def _print_result(problem: Problem, objective: int | float, result: SolveResult) -> None:
     if _JSON.value:
-        print(json.dumps(to_fields(problem, objective, result, bound, seed=_SEED.value)))
+        print(json.dumps(to_fields(problem, objective, result, seed=_SEED.value)))
     else:
-        print(*to_lines(problem, objective, result, bound), sep="\n")
+        print(*to_lines(problem, objective, result), sep="\n")
     sys.stdout.flush()
 
 

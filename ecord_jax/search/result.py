@@ -6,12 +6,15 @@ import collections
 import dataclasses
 import math
 import time
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction
+
+if TYPE_CHECKING:
+    from ecord_jax.search.bound import Bound
 
 __all__ = ["Incumbent", "Progress", "SolveResult", "StoppedBy", "Watch"]
 
@@ -55,6 +58,8 @@ class SolveResult:
             solver's name, for others than `solve`.
         effort: seconds that agent, tabu search and merging have worked, in all threads together.
         improvements: how often each of those of `found_by` has raised the best cut.
+        bound: what no cut is above, where it was asked for.
+        optimal: whether it is proved that there is no larger cut.
     """
 
     cut: int | float
@@ -69,6 +74,8 @@ class SolveResult:
     found_by: str = ""
     effort: dict[str, float] = dataclasses.field(default_factory=dict)
     improvements: dict[str, int] = dataclasses.field(default_factory=dict)
+    bound: Bound | None = None
+    optimal: bool = False
 
 
 class Watch:

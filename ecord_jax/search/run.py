@@ -7,23 +7,30 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
-from concurrent.futures import wait
-from typing import Any, TypeVar
+from concurrent.futures import Future, wait
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction
 from ecord_jax.search.hunt import Hunt
 from ecord_jax.search.parts import BestParts
 from ecord_jax.search.prepare import in_background, translate_memory_errors
 from ecord_jax.search.result import Incumbent, Progress, StoppedBy, Watch
 
+if TYPE_CHECKING:
+    from ecord_jax.search.bound import Bound
+
 __all__ = ["Run"]
 
 _Value = TypeVar("_Value")
 
+# A bound of up to so many vertices takes seconds, and is computed while the search goes on.
+_BOUNDED_BESIDE = 2000
 _REPORT_SECONDS = 0.1  # between calls of the callback while something is prepared
 
 
@@ -37,6 +44,8 @@ class Run:
         trajectories: B.
         last_step: flips of each trajectory after which it ends.
         callback: as the caller of `solve` gave it.
+        bounder: computes an upper bound of what is left of the graph; None where none is wanted.
+        bounding: the bound, as soon as it is being computed.
         hunt: the search over the reduced graph, once there is one.
         reduction: what that goes over, once it is known.
         seconds: how long the reduction and the device were waited for.
@@ -47,6 +56,8 @@ class Run:
     trajectories: int
     last_step: int
     callback: Callable[[Progress], None] | None
+    bounder: Callable[[Reduction], Bound] | None = None
+    bounding: Future[Bound] | None = None
     hunt: Hunt | None = None
     reduction: Reduction | None = None
     seconds: dict[str, float] = dataclasses.field(
@@ -82,6 +93,8 @@ class Run:
                 return "time_limit"
             if self._take_over(self.reduction):
                 return "optimal"
+            if self.reduction.graph.num_vertices <= _BOUNDED_BESIDE:
+                self._begin_bound(self.reduction)
             made = self._wait_for("compile", lambda: self._make(prepare, self.reduction))
             return "time_limit" if made is None else self._follow(*made, self.reduction)
         except KeyboardInterrupt:
@@ -126,8 +139,35 @@ class Run:
                 if found is not None and better is not None:
                     step = hunt.steps if better.step is None else better.step
                     self.best.offer(reduction.lift(better.labels), step, found.by)
+                self._heed_bound()
                 self._report()
                 if self.best.is_optimal:
                     return "optimal"
         ended = hunt.steps >= self.last_step or math.isinf(self.watch.left)
         return "num_steps" if ended else "time_limit"
+
+    def _begin_bound(self, reduction: Reduction) -> None:
+        if self.bounder is not None:
+            self.bounding = in_background(functools.partial(self.bounder, reduction))
+
+    def _heed_bound(self) -> None:
+        """The search ends where its best cut reaches a bound."""
+        if self.bounding is not None and self.bounding.done():
+            bound = self.bounding.result()
+            if bound.certified:
+                self.best.bound = min(self.best.bound, bound.largest_cut)
+
+    def finish_bound(self, graph: Graph) -> Bound | None:
+        """The bound, which may take its time; None where none is wanted, or Ctrl-C ends it."""
+        if self.bounder is None:
+            return None
+        try:
+            if self.bounding is None:
+                self._begin_bound(self.reduction or Reduction.unchanged(graph))
+            assert self.bounding is not None
+            while not self.bounding.done():
+                wait([self.bounding], _REPORT_SECONDS)
+                self._report()
+            return self.bounding.result()
+        except KeyboardInterrupt:
+            return None

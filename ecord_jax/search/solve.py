@@ -6,6 +6,7 @@ Shape letters: B trajectories, N vertices of the graph (without padding).
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import numbers
 import os
@@ -24,6 +25,7 @@ from ecord_jax.graphs.presolve import presolve as reduce
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.swift import SwiftConfig
+from ecord_jax.search.bound import upper_bound
 from ecord_jax.search.campaign import Campaign, Plan
 from ecord_jax.search.greedy import greedy_labels
 from ecord_jax.search.hunt import Chunks, Hunt, Relay
@@ -63,6 +65,7 @@ def solve(
     move: Move = "mixed",
     presolve: bool = True,
     ablate: Collection[str] = (),
+    bound: bool = False,
     callback: Callable[[Progress], None] | None = None,
 ) -> SolveResult:
     """Looks for a large cut of a graph.
@@ -98,6 +101,10 @@ def solve(
         ablate: ingredients that are left out: "presolve"; "starts", beginning with good labels
             where there is time for few flips a vertex; "merge", searching what good cuts disagree
             in; "restart", rounds of walks that grow longer, instead of one that takes all the time.
+        bound: whether an upper bound is computed, see `ecord_jax.search.bound`: beside the search
+            of up to 2000 vertices, which ends as optimal where it reaches it, and else after it.
+            What is left to do of it when the search ends takes time of its own, as long as the
+            time limit again at most, and what it takes to certify it.
         callback: called after each chunk of steps, and before the first about ten times a second.
             A KeyboardInterrupt, raised in it or by Ctrl-C, ends the search with what it has found
             so far.
@@ -136,7 +143,8 @@ def solve(
     # Without positive weights nothing is better than to cut nothing.
     first = starts[0] if graph.positive_weight else np.zeros_like(starts[0])
     presolve = presolve and "presolve" not in left_out
-    run = Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback)
+    bounder = functools.partial(upper_bound, time_limit=time_limit) if bound else None
+    run = Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback, bounder)
     stopped_by = run.search(
         lambda: greedy_labels(graph, first, rng, watch.deadline),
         lambda: reduce(graph) if presolve else Reduction.unchanged(graph),
@@ -145,6 +153,8 @@ def solve(
         ),
     )
     seconds = watch.elapsed
+    proof = run.finish_bound(graph)
+    optimal = proof is not None and proof.proves(run.best.cut)
     return SolveResult(
         cut=run.best.cut,
         labels=run.best.labels,
@@ -158,6 +168,8 @@ def solve(
             "total": seconds,
         },
         stopped_by=stopped_by,
+        optimal=optimal or run.best.is_optimal,
+        bound=proof,
         agent="custom" if isinstance(agent, Agent) else os.fspath(agent),
         reduction=run.reduction if presolve else None,
         found_by=run.best.found_by,
