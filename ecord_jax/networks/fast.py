@@ -178,7 +178,7 @@ def _deviation(t: Factored, features: tuple[jax.Array, ...], projected: jax.Arra
 
 
 def _in_blocks(table: jax.Array) -> jax.Array:
-    """[A, N] -> [blocks, A, columns]; a block has 4096 vertices where there are several.
+    """[A, N] -> [blocks, A, columns]; a block has 2048 vertices where there are several.
 
     Columns are added until a row is an odd number of cache lines long. The pass reads all rows side
     by side, and with a power of two they would share a few sets of a cache: twice the time.
