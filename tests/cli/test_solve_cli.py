@@ -33,8 +33,8 @@ from ecord_jax.search import prepare
 GRAPH = "6 7\n1 2 3\n2 3 2\n3 1 -1\n3 4 4\n4 5 1\n5 6 2\n6 4 2\n"
 BEST = 13
 CONFIG = EcordConfig(rnn="none", embedding=4, layers=1, value_width=4, advantage_width=4)
-KEYS = "kind sense objective cut vertices edges steps trajectories seed agent seconds stopped_by "
-KEYS += "optimal bound presolve"
+KEYS = "kind sense objective cut vertices edges steps trajectories seed agent found_by effort "
+KEYS += "seconds stopped_by optimal bound presolve"
 # What the program sets in its environment.
 CACHES = ("NUMBA_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "TF_CPP_MIN_LOG_LEVEL")
 CACHES += (
