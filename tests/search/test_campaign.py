@@ -21,7 +21,8 @@ from ecord_jax.search.swift import swift_mover
 from ecord_jax.search.walks import TABU
 
 SWIFT = swift_mover(load_agent("swift"))
-LONG = models.torus((8, 250), seed=3)  # its largest cut is known by elimination
+LONG = models.torus((6, 400), seed=3)
+BEST = 1674  # by elimination, see below
 KEY = jax.random.key(0)
 
 
@@ -38,13 +39,13 @@ def best_of(campaign):
 
 
 def test_merging_solves_what_walks_of_as_many_flips_do_not():
-    best = largest_cut(LONG)
+    assert largest_cut(LONG) == BEST
     with_it, without = (
         [best_of(make(LONG, 200_000, [TABU], seed=seed, merge=merge))[0] for seed in range(3)]
         for merge in (True, False)
     )
-    assert with_it == [best] * 3
-    assert max(without) < best
+    assert with_it == [BEST] * 3
+    assert max(without) < BEST
 
 
 def test_a_planted_cut_is_found():
@@ -140,7 +141,7 @@ def test_no_champion_is_worse_than_its_elites():
         assert champion.cut == graph.cut(champion.labels)
         assert champion.cut >= max(elites[i].cut for i in group)
         assert champion.by == "merge"
-    assert 0 < crossing.flips
+    assert crossing.flips > 0
 
 
 def solve(graph=LONG, **options):
@@ -194,7 +195,7 @@ def test_start_labels_of_rank_two():
     """Each far above what is random; another key, other labels."""
     rows = [solve(init="rank2", num_steps=1, key=jax.random.key(seed)) for seed in range(2)]
     cuts = [row.curve[0].cut for row in rows]
-    assert min(cuts) > 0.9 * largest_cut(LONG)
+    assert min(cuts) > 0.9 * BEST
     assert rows[0].labels.tolist() != rows[1].labels.tolist()
     empty = solve(Graph.from_edges([], num_vertices=0), init="rank2")
     assert (empty.cut, empty.stopped_by) == (0, "optimal")
