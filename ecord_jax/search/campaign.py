@@ -40,6 +40,7 @@ _HARDLY_ANY = 6.0
 _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
 _CLEARLY = 2.0  # spreads of the walks' cuts
 _TRIAL_FLIPS = 2048
+_WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.75  # of the walks, by one mover
 
 
@@ -105,7 +106,8 @@ class Campaign:
 
     def run(self) -> Generator[Found | None, None, None]:
         """Yields a `Found` for what is found as it is found, and None from time to time."""
-        if self._plan.merge and self._graph.num_edges:
+        rough = 1e-6 * self._plan.trajectories * self._plan.last_step
+        if self._plan.merge and min(self._crew.left, rough) > _WORTH_COMPILING:
             _compile_rules(self._graph.weights.dtype)
         with closing(self._crew), closing(self._rounds()) as finds:
             for found in finds:

@@ -33,8 +33,8 @@ from ecord_jax.search import prepare
 GRAPH = "6 7\n1 2 3\n2 3 2\n3 1 -1\n3 4 4\n4 5 1\n5 6 2\n6 4 2\n"
 BEST = 13
 CONFIG = EcordConfig(rnn="none", embedding=4, layers=1, value_width=4, advantage_width=4)
-KEYS = "kind sense objective cut vertices edges steps trajectories seed agent seconds stopped_by "
-KEYS += "optimal bound presolve"
+KEYS = "kind sense objective cut vertices edges steps trajectories seed agent found_by effort "
+KEYS += "seconds stopped_by optimal bound presolve"
 # What the program sets in its environment.
 CACHES = ("NUMBA_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "TF_CPP_MIN_LOG_LEVEL")
 CACHES += (
@@ -463,3 +463,36 @@ def test_read_only(tmp_path):
     (tmp_path / "file").chmod(0o400)
     with pytest.raises(output.OptionError, match="Permission denied"):
         output.check_writable("out", str(tmp_path / "file"))
+
+
+def test_who_takes_part(call, graph):
+    """Who flips, and what is left out."""
+    found = {}
+    for name, flags in {
+        "mixed": (),
+        "tabu": ("--move=tabu", "--init=rank2"),
+        "ecord": ("--move=ecord", "--ablate=merge,restart"),
+        "bare": ("--move=tabu", "--ablate=merge,starts,presolve"),
+    }.items():
+        steps = ("--num_steps=50", "--agent=swift", "--nopresolve")
+        status, out, err = call(graph, "--json", *flags, steps=steps)
+        assert (status, err) == (0, "")
+        found[name] = json.loads(out)
+    assert list(found["mixed"]["effort"]) == ["ecord", "tabu", "merge"]
+    assert list(found["tabu"]["effort"]) == ["tabu", "merge"]
+    assert list(found["ecord"]["effort"]) == ["ecord"]
+    assert list(found["bare"]["effort"]) == ["tabu"]
+    for result in found.values():
+        assert result["cut"] == BEST
+        assert result["found_by"] in {"start", "greedy", *result["effort"]}
+        assert all(list(one) == ["seconds", "improvements"] for one in result["effort"].values())
+    _, out, _ = call(graph, "--move=tabu", "--nopresolve")
+    assert re.search(r"\nfound by \w+; tabu \d+ % of the time and \d+ improvements, merge ", out)
+
+
+@pytest.mark.parametrize("flag", ["--move=anneal", "--ablate=greedy", "--init=half"])
+def test_flags_of_the_search_are_checked(call, graph, flag):
+    status, out, err = call(graph, flag)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert flag.split("=")[1] in err

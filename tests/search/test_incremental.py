@@ -211,6 +211,7 @@ def test_solve_goes_by_refresh_every():
             num_steps=400,
             trajectories=3,
             presolve=False,
+            move="ecord",
             key=jax.random.key(0),
         )
         assert result.cut == graph.cut(result.labels)

@@ -305,7 +305,7 @@ def test_budgets_are_never_passed(budgets):
     for limits in ({"num_steps": 5_000}, {"time_limit": 1.0, "num_steps": 5_000}):
         solve(graph, **limits)
     solve(graph, time_limit=1.0)
-    assert len(budgets) > 30
+    assert len(budgets) > 10
     assert all(step <= budget for step, budget in budgets)
 
 

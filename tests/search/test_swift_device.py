@@ -163,8 +163,8 @@ def test_a_compiled_step_copies_nothing_of_the_state(name):
 
 def solve(graph, monkeypatch, **options):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    options = {"agent": AGENT, "trajectories": 4, "presolve": False, **options}
-    return ej.solve(graph, key=jax.random.key(0), **options)
+    usual = {"agent": AGENT, "trajectories": 4, "presolve": False, "move": "ecord"}
+    return ej.solve(graph, key=jax.random.key(0), **{**usual, **options})
 
 
 def test_solve_by_steps_is_reproducible(monkeypatch):

@@ -1,0 +1,267 @@
+"""Tests of rounds of walks and merging on the host, and of what `solve` says of them."""
+
+import math
+import threading
+
+import jax
+import numpy as np
+import pytest
+
+import ecord_jax as ej
+from ecord_jax.agents import load_agent
+from ecord_jax.graphs import Graph, models
+from ecord_jax.graphs.exact import largest_cut
+from ecord_jax.graphs.planted import planted_torus
+from ecord_jax.search import campaign as module
+from ecord_jax.search import crew
+from ecord_jax.search.campaign import Campaign, Plan
+from ecord_jax.search.crossing import Crossing
+from ecord_jax.search.elites import Elite
+from ecord_jax.search.swift import swift_mover
+from ecord_jax.search.walks import TABU
+
+SWIFT = swift_mover(load_agent("swift"))
+LONG = models.torus((6, 400), seed=3)
+BEST = 1674  # by elimination, see below
+KEY = jax.random.key(0)
+
+
+def make(graph, steps, movers=(SWIFT, TABU), trajectories=8, seed=0, **changes):
+    rng, size = np.random.default_rng(seed), graph.num_vertices
+    starts = rng.integers(0, 2, (trajectories, size), np.int8)
+    plan = Plan(trajectories, steps, lambda: math.inf, [seed], **changes)
+    return Campaign(graph, list(movers), starts, np.zeros(size, np.int8), plan)
+
+
+def best_of(campaign):
+    found = [one for one in campaign.run() if one is not None]
+    return max(one.cut for one in found), found
+
+
+def test_merging_solves_what_walks_of_as_many_flips_do_not():
+    assert largest_cut(LONG) == BEST
+    with_it, without = (
+        [best_of(make(LONG, 200_000, [TABU], seed=seed, merge=merge))[0] for seed in range(3)]
+        for merge in (True, False)
+    )
+    assert with_it == [BEST] * 3
+    assert max(without) < BEST
+
+
+def test_a_planted_cut_is_found():
+    planted = planted_torus(30, 30, seed=1)
+    assert best_of(make(planted.graph, 20_000))[0] == planted.cut
+
+
+def test_flips_are_as_many_as_there_are():
+    for trajectories, steps in ((1, 50), (3, 999), (20, 2_000)):
+        one = make(models.torus((6, 7), seed=1), steps, trajectories=trajectories)
+        _, found = best_of(one)
+        assert one.steps == steps
+        assert [item.step for item in found] == sorted(item.step for item in found)
+        # Rounding, and walks of one flip at least, may add some.
+        assert trajectories * steps <= one._done <= 1.1 * trajectories * steps + 64
+
+
+def test_what_is_found_has_the_cut_that_it_says():
+    graph = models.torus((7, 8), seed=2, weights="gaussian")
+    for one in best_of(make(graph, 3_000))[1]:
+        if one.cut > -math.inf:
+            assert graph.cut(one.labels) == pytest.approx(one.cut)
+
+
+@pytest.fixture
+def rounds(monkeypatch):
+    """The number and cost of the walks of each round."""
+    seen, real = [], Campaign._walks
+
+    def walks(self, count, horizon):
+        tasks = real(self, count, horizon)
+        seen.append((count, horizon, [task.by for task in tasks]))
+        return tasks
+
+    monkeypatch.setattr(Campaign, "_walks", walks)
+    return seen
+
+
+def test_rounds_grow(rounds):
+    best_of(make(LONG, 3_000_000, [TABU], trajectories=8, merge=False))
+    horizons = [horizon for _, horizon, _ in rounds if horizon > 1000]
+    assert len(horizons) >= 3
+    assert all(after == 2 * before for before, after in zip(horizons, horizons[1:-1], strict=False))
+    assert horizons[0] == 100 * LONG.num_vertices
+
+
+def test_without_restart_the_first_round_takes_all(rounds):
+    best_of(make(LONG, 300_000, [TABU], merge=False, restart=False))
+    assert [(count, horizon) for count, horizon, _ in rounds] == [(8, 300_000)]
+
+
+def test_the_better_mover_gets_more_walks(rounds):
+    class Lazy:
+        """Stays where it is."""
+
+        def __init__(self, labels):
+            self.step = self.best_step = 0
+            self.labels = self.best_labels = labels
+            self.best_cut, self.cuts, self.actions = 0.0, np.zeros(1), np.zeros(0, int)
+
+        def advance(self, num_steps, budget):
+            self.step += num_steps
+            self.actions, self.cuts = np.zeros(num_steps, int), np.zeros(num_steps + 1)
+
+    lazy = TABU._replace(name="ecord", look=lambda graph: lambda _, labels, rng: Lazy(labels))
+    for movers, better in (([lazy, TABU], "tabu"), ([TABU, lazy], "tabu")):
+        rounds.clear()
+        best_of(make(LONG, 2_000_000, movers, trajectories=16, merge=False))
+        shares = [by.count(better) / len(by) for _, _, by in rounds if len(by) >= 4]
+        assert shares[0] == 0.5
+        assert shares[-1] > 0.6
+        assert all("ecord" in by for _, _, by in rounds if len(by) >= 4)
+
+
+def test_no_champion_is_worse_than_its_elites():
+    graph, left = models.torus((10, 12), seed=5), lambda: math.inf
+    team = crew.Crew(left)
+    crossing = Crossing(graph, team, timed=False)
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (16, 120), np.int8)
+    elites = [Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows]
+    ground = crew.Ground(TABU, TABU.look(graph), 1.0)
+    run = crossing.run(elites, [(ground, 1.0)], 1e6, rng)
+    while True:
+        try:
+            next(run)
+        except StopIteration as end:
+            champions = end.value
+            break
+    team.close()
+    assert len(champions) == 4
+    for champion, group in zip(champions, np.split(np.arange(16), 4), strict=True):
+        assert champion.cut == graph.cut(champion.labels)
+        assert champion.cut >= max(elites[i].cut for i in group)
+        assert champion.by == "merge"
+    assert crossing.flips > 0
+
+
+def solve(graph=LONG, **options):
+    usual = {"num_steps": 20_000, "trajectories": 8, "key": KEY, "presolve": False}
+    return ej.solve(graph, **{**usual, **options})
+
+
+@pytest.mark.parametrize("weights", ["signed", "gaussian"])
+def test_steps_alone_decide_whatever_the_threads_and_their_pace(monkeypatch, weights):
+    graph = models.torus((9, 11), seed=1, weights=weights)
+    graph = Graph(graph.edges, graph.weights, graph.names)
+    results = []
+    for threads in (1, 2, 7):
+        monkeypatch.setattr(crew, "num_processors", lambda threads=threads: threads)
+        results.append(solve(graph))
+    first = results[0]
+    for other in results[1:]:
+        assert (other.labels == first.labels).all()
+        assert [point[1:] for point in other.curve] == [point[1:] for point in first.curve]
+        assert (other.found_by, other.improvements) == (first.found_by, first.improvements)
+    assert (first.steps, first.stopped_by) == (20_000, "num_steps")
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({}, ["ecord", "tabu", "merge"]),
+        ({"move": "tabu"}, ["tabu", "merge"]),
+        ({"move": "ecord"}, ["ecord", "merge"]),
+        ({"ablate": ["merge"]}, ["ecord", "tabu"]),
+        ({"ablate": ["merge", "restart"], "move": "tabu"}, ["tabu"]),
+    ],
+)
+def test_what_took_part(options, names):
+    result = solve(**options)
+    assert list(result.effort) == names
+    assert all(spent > 0 for spent in result.effort.values())
+    assert set(result.improvements) <= {*names, "greedy"}
+    assert result.found_by in names
+    assert sum(result.improvements.values()) == len(result.curve) - 2
+    assert result.cut == LONG.cut(result.labels)
+
+
+def test_presolve_can_be_ablated():
+    graph = Graph.from_edges([(0, 1), (1, 2), (0, 2)])
+    assert solve(graph, presolve=True, ablate=["presolve"]).reduction is None
+    assert solve(graph, presolve=True).reduction is not None
+
+
+def test_start_labels_of_rank_two():
+    """Each far above what is random; another key, other labels."""
+    rows = [solve(init="rank2", num_steps=1, key=jax.random.key(seed)) for seed in range(2)]
+    cuts = [row.curve[0].cut for row in rows]
+    assert min(cuts) > 0.9 * BEST
+    assert rows[0].labels.tolist() != rows[1].labels.tolist()
+    empty = solve(Graph.from_edges([], num_vertices=0), init="rank2")
+    assert (empty.cut, empty.stopped_by) == (0, "optimal")
+
+
+def test_components_are_kept_apart():
+    parts = [models.torus((3, 5), seed=seed) for seed in range(10)]
+    edges = np.concatenate([part.edges + 15 * i for i, part in enumerate(parts)])
+    weights = np.concatenate([part.weights for part in parts])
+    graph = Graph.from_edges(edges, weights, num_vertices=150)
+    assert solve(graph).cut == sum(largest_cut(part) for part in parts)
+
+
+@pytest.mark.parametrize("move", ["mixed", "tabu"])
+@pytest.mark.parametrize("limits", [{"num_steps": 10**8}, {"num_steps": None, "time_limit": 60}])
+def test_interrupted(move, limits):
+    """All ends at once, its threads, too, and what was found is kept."""
+    reports = []
+
+    def interrupt(progress):
+        reports.append(progress)
+        if progress.step > 1000:
+            raise KeyboardInterrupt
+
+    before = {thread for thread in threading.enumerate() if "prepare" not in thread.name}
+    result = solve(move=move, callback=interrupt, **limits)
+    after = {thread for thread in threading.enumerate() if "prepare" not in thread.name}
+    assert after <= before
+    assert result.stopped_by == "interrupted"
+    assert result.cut == LONG.cut(result.labels) == reports[-1].cut
+    assert result.seconds["total"] - reports[-1].seconds < 1
+
+
+def test_errors_of_threads_are_raised(monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("ecord_jax.search.crossing.merge_agreeing", fail)
+    for limits in ({}, {"num_steps": None, "time_limit": 20}):
+        with pytest.raises(ZeroDivisionError):
+            solve(**limits)
+
+
+def test_an_optimum_ends_the_search():
+    graph = Graph.from_edges([(i, (i + 1) % 40) for i in range(40)])
+    result = solve(graph, init="equal", num_steps=10**7)
+    assert (result.cut, result.stopped_by) == (40, "optimal")
+    assert result.seconds["search"] < 5
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_tiny_graphs(size):
+    pairs = [(i, j) for i in range(size) for j in range(i)]
+    for weights in (np.ones(len(pairs), np.int64), np.linspace(-1, 2, len(pairs))):
+        graph = Graph.from_edges(np.reshape(pairs, (-1, 2)).astype(int), weights, num_vertices=size)
+        best = max(graph.cut([n >> i & 1 for i in range(size)]) for n in range(1 << size))
+        assert solve(graph, num_steps=200).cut == best
+
+
+def test_growth_waits_where_merging_is_worth_more():
+    growth = module._Growth(10.0)
+    growth.learn(10.0, 100.0, [])
+    assert growth.horizon == 20.0
+    growth.learn(20.0, 101.0, [])  # one more for twice the cost
+    assert growth.horizon == 40.0
+    growth.learn(40.0, 102.0, [Elite(np.zeros(1, np.int8), 110.0, "merge", 40.0)])
+    assert growth.horizon == 40.0
+    growth.learn(40.0, 102.0, [Elite(np.zeros(1, np.int8), 103.0, "merge", 40.0)])
+    assert growth.horizon == 80.0
