@@ -39,7 +39,8 @@ __all__ = ["BLOCK", "Factored", "advantages", "columns", "factor"]
 _SLOPE = 0.01  # of flax's leaky ReLU
 _EPSILON = 1e-6  # of flax's layer norm
 _LINE = 16  # floats in a cache line
-BLOCK, _MOST_IN_ONE = 4096, 16384  # vertices
+# Vertices. Up to 131072 the table stays in a cache that processors share; blocks cost some time.
+BLOCK, _MOST_IN_ONE = 2048, 1 << 17
 _EVEN, _ODD = (1 + _SLOPE) / 2, (1 - _SLOPE) / 2
 
 

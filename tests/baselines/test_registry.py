@@ -17,6 +17,8 @@ def test_names():
     assert names == sorted(names)
     assert {"mca", "mca-soft", "simcim", "leleu", "mip", "gw", "rank2", "tabu"} <= set(names)
 
+ROLLOUT = {"move": "ecord", "ablate": ("presolve", "starts", "merge", "restart")}
+
 
 def test_a_peer_and_its_argument():
     found = find_solver("simcim:BA40")
@@ -29,10 +31,13 @@ def test_a_peer_and_its_argument():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("ecord:mixture", {"agent": "mixture", "presolve": False}),
-        ("ecord-det:er40", {"agent": "er40", "presolve": False, "temperature": 0.0}),
-        ("ecord-full:mixture", {"agent": "mixture", "presolve": True}),
-        ("swift", {"agent": "swift", "presolve": False}),
+        ("ecord:mixture", {"agent": "mixture", **ROLLOUT}),
+        ("ecord-det:er40", {"agent": "er40", "temperature": 0.0, **ROLLOUT}),
+        ("ecord-full:mixture", {"agent": "mixture", "move": "ecord"}),
+        ("swift", {"agent": "swift", **ROLLOUT}),
+        ("solve", {}),
+        ("solve:tabu", {"move": "tabu"}),
+        ("solve:-merge", {"ablate": ("merge",)}),
     ],
 )
 def test_learned_ones(name, options):

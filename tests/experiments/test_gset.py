@@ -5,7 +5,7 @@ import functools
 
 import pytest
 
-from ecord_jax.graphs import models, read_labels
+from ecord_jax.graphs import models, read_graph, read_labels
 from ecord_jax.graphs.io import write_graph
 from ecord_jax.search.result import Progress
 
@@ -24,9 +24,8 @@ def call(gset, call_program):
 def folder(tmp_path):
     path = tmp_path / "graphs"
     path.mkdir()
-    graph = models.erdos_renyi(60, 0.1, seed=0)
-    write_graph(path / "small.txt", graph)
-    return path, graph
+    write_graph(path / "small.txt", models.erdos_renyi(60, 0.1, seed=0))
+    return path, read_graph(path / "small.txt")
 
 
 def test_cut_at(gset):

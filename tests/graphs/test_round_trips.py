@@ -121,6 +121,13 @@ def test_identity_or_refusal(target, data):
     assert (in_order(again, target) == in_order(item, target)) == (not losses)
 
 
+def test_halves_beside_large_integers_are_refused():
+    couplings = Graph.from_edges([(0, 1)], [1])
+    problem = Problem("qubo", "min", couplings, np.array([0, 2**53 + 2]), 0)
+    with pytest.raises(EcordError, match="cannot carry digits of coefficients"):
+        encode("file", problem, "biq-mac")
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(item=st.one_of(graphs(), problems()))
 def test_identity_between_formats(item):

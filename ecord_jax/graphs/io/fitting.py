@@ -66,7 +66,8 @@ def fit(item: Graph | Problem, target: Format) -> Fitted:
     if not _carries_names(problem.names, target):
         losses.append("the names of the variables")
         problem = dataclasses.replace(problem, couplings=_renamed(problem.couplings))
-    return Fitted(_fit_numbers(problem, target, losses), losses)
+    problem = _fit_numbers(problem, target, losses)
+    return Fitted(problem, losses + target.losses(problem))
 
 
 def _check_size(graph: Graph, target: Format) -> None:
