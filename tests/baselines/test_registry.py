@@ -17,6 +17,7 @@ def test_names():
     assert names == sorted(names)
     assert {"mca", "mca-soft", "simcim", "leleu", "mip", "gw", "rank2", "tabu"} <= set(names)
 
+
 ROLLOUT = {"move": "ecord", "ablate": ("presolve", "starts", "merge", "restart")}
 
 
