@@ -19,9 +19,10 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
 from ecord_jax.networks.agent import Agent, encode, factor, initial_hidden
 from ecord_jax.search import incremental_host, swift
+from ecord_jax.search.chunk import Search
 from ecord_jax.search.incremental import incremental_rollout
 from ecord_jax.search.rollout import Carry, rollout
-from ecord_jax.search.swift_device import SwiftSearch, start_swift, swift_chunk, swift_ground
+from ecord_jax.search.swift_device import start_swift, swift_chunk, swift_ground
 from ecord_jax.search.walks import num_processors
 
 __all__ = ["POLICIES", "Stepper", "WalkStepper"]
@@ -205,7 +206,7 @@ def _swift_device(
     search = start_swift(ground, np.asarray(_random_labels(arrays, trajectories, key)), key)
     every = min(agent.config.refresh_every(size), _SWIFT_CHUNK)
 
-    def go_on(tables: Any, search: SwiftSearch, key: jax.Array, num_steps: int) -> SwiftSearch:
+    def go_on(tables: Any, search: Search, key: jax.Array, num_steps: int) -> Search:
         ahead = search.step + _HORIZON * size
         each = min(every, num_steps)
         return swift_chunk(tables, search, ahead, ahead, rounds=(num_steps // each, each))[0]

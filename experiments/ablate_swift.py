@@ -20,7 +20,8 @@ from absl import flags
 from tqdm import tqdm
 
 from ecord_jax.agents import load_agent
-from ecord_jax.baselines.equal_flips import RowFile, best_cuts, draw_held_out
+from ecord_jax.baselines.equal_flips import best_cuts, draw_held_out
+from ecord_jax.baselines.table import RowFile
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
 from ecord_jax.learning.evolution import INPUTS, EvolutionConfig

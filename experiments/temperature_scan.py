@@ -10,7 +10,6 @@ with; OUT/scan.png the figure: the mean over graphs of the cut, over the best th
 has made of that graph.
 """
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from absl import flags
 from tqdm import tqdm
 
 from ecord_jax.agents import load_agent
+from ecord_jax.baselines.table import RowFile
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs.models import erdos_renyi
@@ -78,15 +78,9 @@ def measure(agent: str, vertices: int, graph: int, temperature: str) -> Point:
     return Point(vertices, graph, temperature, float(result.cut))
 
 
-def read_points(path: Path) -> list[Point]:
-    """What a table has."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [
-        Point(int(r["vertices"]), int(r["graph"]), r["temperature"], float(r["cut"])) for r in rows
-    ]
+def to_point(row: dict[str, str]) -> Point:
+    """What a row of the table says."""
+    return Point(int(row["vertices"]), int(row["graph"]), row["temperature"], float(row["cut"]))
 
 
 def ratios(points: Sequence[Point]) -> dict[tuple[int, str], float]:
@@ -151,18 +145,12 @@ def main(argv: Sequence[str]) -> int:
     temperatures = [*_numbers("temperatures", _TEMPERATURES.value, float), AUTO]
     sizes = [int(size) for size in _numbers("vertices", _VERTICES.value, int)]
     folder = Path(_OUT.value)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "scan.csv"
-    points = read_points(path)
-    done = {point[:3] for point in points}
+    file = RowFile(folder / "scan.csv", Point._fields)
+    done = {to_point(row)[:3] for row in file.rows}
     wanted = [(n, g, t) for n in sizes for g in range(_GRAPHS.value) for t in temperatures]
     for key in tqdm([key for key in wanted if key not in done], leave=False, disable=None):
-        points.append(measure(_AGENT.value, *key))
-        with path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if file.tell() == 0:
-                writer.writerow(Point._fields)
-            writer.writerow(points[-1])
+        file.add(*measure(_AGENT.value, *key))
+    points = map(to_point, file.rows)
     table = ratios([point for point in points if point[:3] in set(wanted)])
     print_table(table, temperatures)
     plot(table, temperatures, folder / "scan.png")

@@ -5,17 +5,12 @@ Shape letters: B trajectories, N vertices.
 
 from __future__ import annotations
 
-import csv
 import functools
-import os
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.learning.instances import Instance, draw_instance
 from ecord_jax.networks.agent import Agent
@@ -23,7 +18,7 @@ from ecord_jax.search import swift, tabu
 from ecord_jax.search.tenure import Tenure
 from ecord_jax.search.walks import num_processors
 
-__all__ = ["RowFile", "best_cuts", "draw_held_out"]
+__all__ = ["best_cuts", "draw_held_out"]
 
 _HELD_OUT = 2**32 - 1  # graphs from such seeds are none of a training
 
@@ -86,51 +81,3 @@ def _walk_tabu(tenure: Tenure, graph: Graph) -> Any:
         return trajectory.best_labels
 
     return walk
-
-
-class RowFile:
-    """A CSV file whose rows are on the disk as soon as they are added, and are found again.
-
-    Args:
-        path: of the file; made with its folder where it is missing.
-        columns: their names.
-
-    Attributes:
-        rows: what is there, as text by column.
-
-    Raises:
-        OptionError: if the file has other columns.
-    """
-
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
-        self._path, self._columns = path, list(columns)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.rows: list[dict[str, str]] = []
-        if not path.exists() or not path.read_bytes():
-            self._append(self._columns)
-            return
-        text = path.read_text()
-        whole = text[: text.rfind("\n") + 1]  # a kill leaves half a line
-        if whole != text:
-            path.write_text(whole)
-        reader = csv.DictReader(whole.splitlines())
-        if reader.fieldnames != self._columns:
-            raise OptionError(f"{path}: is not a table of this program; choose another file")
-        self.rows = list(reader)
-
-    def add(self, *values: Any) -> None:
-        """Appends a row."""
-        self.add_all([values])
-
-    def add_all(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Appends rows that belong together."""
-        self._append(*rows)
-        for row in rows:
-            pairs = zip(self._columns, row, strict=True)
-            self.rows.append({name: str(value) for name, value in pairs})
-
-    def _append(self, *rows: Sequence[Any]) -> None:
-        with self._path.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
-            file.flush()
-            os.fsync(file.fileno())

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from ecord_jax.cli.output import write_whole
 from ecord_jax.errors import MissingExtraError, OptionError
 from ecord_jax.search.result import Progress
 
-__all__ = ["Key", "Row", "Table"]
+__all__ = ["Key", "Row", "RowFile", "Table"]
 
 
 class Key(NamedTuple):
@@ -151,6 +151,7 @@ class Table:
 
 
 def _append(path: Path, text: str) -> None:
+    """Adds text to a file; it is on the disk when this returns."""
     with path.open("a", encoding="utf-8", newline="") as file:
         file.write(text)
         file.flush()
@@ -198,3 +199,41 @@ def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
     if "cut" in frame:
         frame["cut"] = frame["cut"].astype(float)
     write_whole(str(path), lambda file: frame.to_parquet(file, index=False))
+
+
+class RowFile:
+    """A CSV file of any columns, each row on the disk as soon as it is added.
+
+    Args:
+        path: of the file; made with its folder where it is missing.
+        columns: their names.
+
+    Attributes:
+        rows: what is there, as text by column.
+
+    Raises:
+        OptionError: if the file has other columns.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        self._path, self._columns = path, list(columns)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = _whole_lines(path)
+        if not lines:
+            lines = [_csv_line(columns)]
+            _append(path, lines[0])
+        reader = csv.DictReader(lines)
+        if reader.fieldnames != self._columns:
+            raise OptionError(f"{path}: is not a table of this program; choose another file")
+        self.rows: list[dict[str, str]] = list(reader)
+
+    def add(self, *values: Any) -> None:
+        """Appends a row."""
+        self.add_all([values])
+
+    def add_all(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Appends rows that belong together."""
+        _append(self._path, "".join(map(_csv_line, rows)))
+        for row in rows:
+            pairs = zip(self._columns, row, strict=True)
+            self.rows.append({name: str(value) for name, value in pairs})

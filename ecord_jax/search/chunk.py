@@ -6,7 +6,7 @@ Shape letters: B trajectories, N padded vertices, H hidden width, T steps of a c
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -25,11 +25,16 @@ __all__ = [
     "Found",
     "Search",
     "Trajectory",
+    "best_found",
     "chunk_length",
     "group_size",
+    "keep_best",
+    "resume",
     "search_chunk",
     "start_search",
 ]
+
+_One = TypeVar("_One", bound=Any)
 
 _CHUNK_SECONDS = 0.25
 _LONGEST_CHUNK = 512
@@ -68,12 +73,12 @@ class Search(NamedTuple):
     """Where a search stands between two chunks.
 
     Attributes:
-        trajectories: a `Trajectory` of [B, ...] arrays.
+        trajectories: a `Trajectory` of [B, ...] arrays, or those of `swift`.
         step: int32 [], flips that each has done.
         key: for the chunks to come.
     """
 
-    trajectories: Trajectory
+    trajectories: Any
     step: jax.Array
     key: jax.Array
 
@@ -158,7 +163,7 @@ def search_chunk(
     in_time = search.step + jnp.arange(num_steps + 1) <= last_step
 
     def go_on(one: Trajectory, key: jax.Array) -> tuple[Trajectory, jax.Array, jax.Array]:
-        state = _resume(arrays, one, search.step)
+        state = resume(arrays, one, search.step)
         options = {
             "num_steps": num_steps,
             "temperature": one.temperature,
@@ -171,38 +176,26 @@ def search_chunk(
             after, record, _ = incremental_rollout(
                 agent, arrays, start, key, refresh_every=refresh_every, **options
             )
-        # Entry t is the cut after t flips of this chunk; the first of the best counts.
         cuts = jnp.where(in_time, jnp.append(state.cut, record.cut), -jnp.inf)
-        best = jnp.argmax(cuts).astype(jnp.int32)
-        better = cuts[best] > one.best_cut
-        best_labels = flipped_labels(state.labels, record.action, best)
-        one = Trajectory(
-            labels=after.state.labels,
-            last_flip=after.state.last_flip,
-            hidden=after.hidden,
-            temperature=one.temperature,
-            best_labels=jnp.where(better, best_labels, one.best_labels),
-            best_cut=jnp.where(better, cuts[best], one.best_cut),
-            best_step=jnp.where(better, search.step + best, one.best_step),
+        one = one._replace(
+            labels=after.state.labels, last_flip=after.state.last_flip, hidden=after.hidden
         )
-        return one, record.action, cuts
+        return keep_best(one, state, record.action, cuts), record.action, cuts
 
     keys = jax.random.split(chunk_key, search.trajectories.temperature.shape[0])
     trajectories, actions, cuts = jax.vmap(go_on)(search.trajectories, keys)
-    top = jnp.argmax(trajectories.best_cut)
-    found = Found(
-        labels=trajectories.best_labels[top],
-        cut=trajectories.best_cut[top],
-        step=trajectories.best_step[top],
-        actions=actions,
-        cuts=cuts,
-        after=trajectories.labels,
-    )
+    found = best_found(trajectories, actions, cuts)
     return Search(trajectories, search.step + num_steps, key), found
 
 
-def _resume(arrays: GraphArrays, one: Trajectory, step: jax.Array) -> State:
-    """The state of a trajectory, peeks and cut computed anew."""
+def resume(arrays: GraphArrays, one: Any, step: jax.Array) -> State:
+    """The state of a trajectory after so many flips, peeks and cut computed anew.
+
+    Args:
+        arrays: the graph.
+        one: a `Trajectory`, or another with its labels, times and bests.
+        step: int32 [].
+    """
     state = reset(arrays, one.labels)
     return dataclasses.replace(
         state,
@@ -210,6 +203,38 @@ def _resume(arrays: GraphArrays, one: Trajectory, step: jax.Array) -> State:
         step=step,
         best_cut=jnp.maximum(one.best_cut, state.cut),
         best_step=one.best_step,
+    )
+
+
+def keep_best(one: _One, before: State, actions: jax.Array, cuts: jax.Array) -> _One:
+    """A trajectory with the best of a chunk, where that is better than its own.
+
+    Args:
+        one: a `Trajectory`, or another with its bests.
+        before: at the chunk's beginning.
+        actions: int32 [T], the vertices flipped.
+        cuts: float [T + 1], the cut before the first flip and after each; -inf does not count.
+    """
+    best = jnp.argmax(cuts).astype(jnp.int32)  # the first of the best
+    better = cuts[best] > one.best_cut
+    labels = flipped_labels(before.labels, actions, best)
+    return one._replace(
+        best_labels=jnp.where(better, labels, one.best_labels),
+        best_cut=jnp.where(better, cuts[best], one.best_cut),
+        best_step=jnp.where(better, before.step + best, one.best_step),
+    )
+
+
+def best_found(trajectories: Any, actions: jax.Array, cuts: jax.Array) -> Found:
+    """The best of all trajectories, of [B, ...] arrays, and how their last chunk went."""
+    top = jnp.argmax(trajectories.best_cut)
+    return Found(
+        labels=trajectories.best_labels[top],
+        cut=trajectories.best_cut[top],
+        step=trajectories.best_step[top],
+        actions=actions,
+        cuts=cuts,
+        after=trajectories.labels,
     )
 
 

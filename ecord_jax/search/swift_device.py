@@ -19,21 +19,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ecord_jax.env import State, reset, step
+from ecord_jax.env import State, step
 from ecord_jax.env.maxcut import NEVER, num_blocks
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import Globals, SwiftTables, swift_globals, swift_scores
-from ecord_jax.search.chunk import Found
+from ecord_jax.search.chunk import Found, Search, best_found, keep_best, resume
 from ecord_jax.search.levels import Levels, build, put, sample
-from ecord_jax.search.rollout import flipped_labels
 from ecord_jax.search.swift import survey
 from ecord_jax.search.swift_walk import BIAS, DRIFT, GAIN, PENALTY
 
 __all__ = [
     "Ground",
-    "SwiftSearch",
     "SwiftTrajectory",
     "start_swift",
     "swift_chunk",
@@ -82,20 +80,6 @@ class SwiftTrajectory(NamedTuple):
     best_labels: jax.Array
     best_cut: jax.Array
     best_step: jax.Array
-
-
-class SwiftSearch(NamedTuple):
-    """Where B trajectories stand between two chunks.
-
-    Attributes:
-        trajectories: a `SwiftTrajectory` of [B, ...] arrays.
-        step: int32 [], flips that each has done.
-        key: for the chunks to come.
-    """
-
-    trajectories: SwiftTrajectory
-    step: jax.Array
-    key: jax.Array
 
 
 class _Carry(NamedTuple):
@@ -147,7 +131,7 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     )
 
 
-def start_swift(ground: Ground, labels: np.ndarray, key: jax.Array) -> SwiftSearch:
+def start_swift(ground: Ground, labels: np.ndarray, key: jax.Array) -> Search:
     """Trajectories before their first chunk.
 
     Args:
@@ -167,17 +151,17 @@ def start_swift(ground: Ground, labels: np.ndarray, key: jax.Array) -> SwiftSear
         best_cut=jnp.full(count, -jnp.inf, ground.tables.gain.dtype),
         best_step=jnp.zeros(count, jnp.int32),
     )
-    return SwiftSearch(trajectories, jnp.zeros((), jnp.int32), key)
+    return Search(trajectories, jnp.zeros((), jnp.int32), key)
 
 
 def swift_chunk(
     ground: Ground,
-    search: SwiftSearch,
+    search: Search,
     budget: jax.Array | int,
     last_step: jax.Array | int,
     *,
     rounds: tuple[int, int],
-) -> tuple[SwiftSearch, Found]:
+) -> tuple[Search, Found]:
     """Lets every trajectory go on for T steps.
 
     Args:
@@ -195,49 +179,18 @@ def swift_chunk(
     in_time = search.step + jnp.arange(math.prod(rounds) + 1) <= last_step
 
     def go_on(one: SwiftTrajectory, key: jax.Array) -> tuple[SwiftTrajectory, Any, Any]:
-        state = _resume(ground.arrays, one, search.step)
+        state = resume(ground.arrays, one, search.step)
         after, ring, actions, after_cuts, _ = swift_rollout(
             ground, state, one.ring, key, budget, rounds=rounds
         )
-        # Entry t is the cut after t flips of this chunk; the first of the best counts.
         cuts = jnp.where(in_time, jnp.append(state.cut, after_cuts), -jnp.inf)
-        best = jnp.argmax(cuts).astype(jnp.int32)
-        better = cuts[best] > one.best_cut
-        best_labels = flipped_labels(state.labels, actions, best)
-        one = SwiftTrajectory(
-            labels=after.labels,
-            last_flip=after.last_flip,
-            ring=ring,
-            best_labels=jnp.where(better, best_labels, one.best_labels),
-            best_cut=jnp.where(better, cuts[best], one.best_cut),
-            best_step=jnp.where(better, search.step + best, one.best_step),
-        )
-        return one, actions, cuts
+        one = one._replace(labels=after.labels, last_flip=after.last_flip, ring=ring)
+        return keep_best(one, state, actions, cuts), actions, cuts
 
     keys = jax.random.split(chunk_key, search.trajectories.best_cut.shape[0])
     trajectories, actions, cuts = jax.vmap(go_on)(search.trajectories, keys)
-    top = jnp.argmax(trajectories.best_cut)
-    found = Found(
-        labels=trajectories.best_labels[top],
-        cut=trajectories.best_cut[top],
-        step=trajectories.best_step[top],
-        actions=actions,
-        cuts=cuts,
-        after=trajectories.labels,
-    )
-    return SwiftSearch(trajectories, search.step + math.prod(rounds), key), found
-
-
-def _resume(arrays: GraphArrays, one: SwiftTrajectory, now: jax.Array) -> State:
-    """The state of a trajectory, peeks and cut computed anew."""
-    state = reset(arrays, one.labels)
-    return dataclasses.replace(
-        state,
-        last_flip=one.last_flip,
-        step=now,
-        best_cut=jnp.maximum(one.best_cut, state.cut),
-        best_step=one.best_step,
-    )
+    found = best_found(trajectories, actions, cuts)
+    return Search(trajectories, search.step + math.prod(rounds), key), found
 
 
 def swift_rollout(

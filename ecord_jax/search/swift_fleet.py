@@ -15,9 +15,9 @@ import numpy as np
 
 from ecord_jax.graphs import Graph
 from ecord_jax.networks.agent import Agent
-from ecord_jax.search.chunk import Found, group_size
+from ecord_jax.search.chunk import Found, Search, group_size
 from ecord_jax.search.prepare import Prepared, translate_memory_errors
-from ecord_jax.search.swift_device import SwiftSearch, start_swift, swift_chunk, swift_ground
+from ecord_jax.search.swift_device import start_swift, swift_chunk, swift_ground
 
 __all__ = ["prepare_swift_device"]
 
@@ -40,7 +40,7 @@ class _Fleet:
 
     def __init__(
         self,
-        chunk: Callable[[SwiftSearch, int], tuple[SwiftSearch, Found]],
+        chunk: Callable[[Search, int], tuple[Search, Found]],
         num_steps: int,
         num_groups: int,
         last_step: int,
@@ -50,7 +50,7 @@ class _Fleet:
         self._last_step, self._left = last_step, left
         self._pace = self._round_began = math.nan
 
-    def measure(self, search: SwiftSearch) -> None:
+    def measure(self, search: Search) -> None:
         """Learns how long a flip of all trajectories takes, from a group that is thrown away."""
         began = time.monotonic()
         jax.block_until_ready(self._chunk(search, self._last_step))
@@ -63,7 +63,7 @@ class _Fleet:
             return self._last_step
         return min(self._last_step, step + int(max(left, 0.0) / self._pace) + 1)
 
-    def run(self, numbered: tuple[int, SwiftSearch]) -> tuple[tuple[int, SwiftSearch], Found]:
+    def run(self, numbered: tuple[int, Search]) -> tuple[tuple[int, Search], Found]:
         """Does the next chunk of a group."""
         number, search = numbered
         if number == 0:

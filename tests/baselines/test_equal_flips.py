@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ecord_jax.agents import load_agent
-from ecord_jax.baselines.equal_flips import RowFile, best_cuts, draw_held_out
+from ecord_jax.baselines.equal_flips import best_cuts, draw_held_out
+from ecord_jax.baselines.table import RowFile
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.exact import largest_cut
