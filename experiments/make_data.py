@@ -7,12 +7,14 @@
 ER40 to ER500 and BA40 to BA500 are the paper's distributions (p = 0.15 or 4 attachments, weights of
 -1 and 1): 50 graphs of each for validation and 100 for test. ER800 to ER10000 have the size and
 density of the GSet's random graphs and weights of 1: 10 graphs for validation; the GSet is their
-test. ER20 and BA20 are not the paper's: they are quick. The graphs are others than the paper's, of
-the same distributions.
+test. The graphs are others than the paper's, of the same distributions. Not the paper's are ER20
+and BA20, which are quick; TORUS2000 to TORUS20000, two square lattices of weights -1 and 1 each,
+and PLANTED2000 to PLANTED20000, the same with known largest cuts; and a graph of each of KINDS.
 
 A set is NAME.npz as `experiments/evaluate.py` reads it, and NAME.json beside it, which says how
 each of its graphs was made. `opt`, the best known cuts, is there where all of them are proven to be
-largest (by elimination of vertices; sizes 20 and 40, and BA60). The other sets have none.
+largest (by elimination of vertices; sizes 20 and 40, and BA60; or planted). The other sets have
+none.
 """
 
 import dataclasses
@@ -23,6 +25,7 @@ import shlex
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,9 +36,10 @@ import ecord_jax
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.cli.output import check_writable, write_whole
 from ecord_jax.errors import OptionError
-from ecord_jax.graphs import Graph, models
+from ecord_jax.graphs import Graph, models, planted
 from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.graphs.fingerprint import fingerprint
+from ecord_jax.graphs.planted import Planted
 
 _FLAGS = flags.FlagValues()
 _OUT = flags.DEFINE_string("out", None, "Folder; made where it is missing.", flag_values=_FLAGS)
@@ -53,7 +57,7 @@ class SetSpec:
     """A set of graphs of one distribution.
 
     Attributes:
-        model: a function of `ecord_jax.graphs.models`.
+        model: a function of `ecord_jax.graphs.models` or `planted`.
         parameters: what it is called with beside the seed.
         graphs: how many.
         proven: whether the largest cuts are to be found.
@@ -63,6 +67,26 @@ class SetSpec:
     parameters: dict[str, Any]
     graphs: int
     proven: bool = False
+
+
+# What solvers are compared on at equal seconds, beside the GSet.
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "random": ("erdos_renyi", {"num_vertices": 4000, "edge_probability": 1.5e-3}),
+    "barabasi": (
+        "barabasi_albert",
+        {"num_vertices": 3000, "attachments": 4, "weights": "signed"},
+    ),
+    "regular": ("random_regular", {"num_vertices": 3000, "degree": 5}),
+    "square": ("torus", {"shape": (70, 80)}),
+    "cubic": ("torus", {"shape": (15, 15, 15)}),
+    "planar": ("planar_union", {"num_vertices": 3000}),
+    "gaussian": (
+        "erdos_renyi",
+        {"num_vertices": 2000, "edge_probability": 5e-3, "weights": "gaussian"},
+    ),
+    "complete": ("sherrington_kirkpatrick", {"num_vertices": 1000, "weights": "signed"}),
+    "powerlaw": ("power_law", {"num_vertices": 5000, "mean_degree": 6.0}),
+}
 
 
 def _all_sets() -> dict[str, SetSpec]:
@@ -87,6 +111,13 @@ def _all_sets() -> dict[str, SetSpec]:
     ):
         values = {"num_vertices": n, "edge_probability": p, "weights": "unit"}
         sets[f"ER{n}_validation"] = SetSpec("erdos_renyi", values, 10)
+    for rows, columns in ((40, 50), (50, 100), (80, 100), (100, 140), (100, 200)):
+        n = rows * columns
+        sets[f"TORUS{n}_test"] = SetSpec("torus", {"shape": (rows, columns)}, 2)
+        values = {"rows": rows, "columns": columns}
+        sets[f"PLANTED{n}_test"] = SetSpec("planted_torus", values, 1)
+    for name, (model, values) in KINDS.items():
+        sets[f"{name}_test"] = SetSpec(model, values, 1)
     return sets
 
 
@@ -101,21 +132,44 @@ def graph_seeds(name: str, count: int, seed: int) -> list[int]:
 
 def make_graphs(spec: SetSpec, seeds: Sequence[int]) -> list[Graph]:
     """The graphs of a set, one a seed."""
-    return [getattr(models, spec.model)(**spec.parameters, seed=seed) for seed in seeds]
+    return [one.graph if isinstance(one, Planted) else one for one in _make(spec, seeds)]
 
 
-def set_arrays(graphs: Sequence[Graph], *, proven: bool) -> dict[str, np.ndarray]:
+def _make(spec: SetSpec, seeds: Sequence[int]) -> list[Graph | Planted]:
+    model = getattr(_module(spec), spec.model)
+    return [model(**spec.parameters, seed=seed) for seed in seeds]
+
+
+def _module(spec: SetSpec) -> ModuleType:
+    return models if hasattr(models, spec.model) else planted
+
+
+def largest_cuts(spec: SetSpec, seeds: Sequence[int]) -> tuple[list[float], str] | None:
+    """The largest cuts of a set and what proves them; None where they are not known."""
+    made = _make(spec, seeds)
+    planted_cuts = [float(one.cut) for one in made if isinstance(one, Planted)]
+    if planted_cuts:
+        return planted_cuts, "planted"
+    graphs = [one for one in made if isinstance(one, Graph)] if spec.proven else []
+    cuts = [float(cut) for graph in graphs if (cut := largest_cut(graph)) is not None]
+    return (cuts, "elimination of vertices") if len(cuts) == len(made) else None
+
+
+def set_arrays(
+    graphs: Sequence[Graph], known: tuple[Sequence[float], str] | None
+) -> dict[str, Any]:
     """The arrays of an npz file: those that `read_set` reads, and `opt_source`."""
-    arrays = {
+    weights = np.concatenate([graph.weights for graph in graphs])
+    arrays: dict[str, Any] = {
         "n": np.array([graph.num_vertices for graph in graphs], np.int32),
         "offsets": np.cumsum([0, *(graph.num_edges for graph in graphs)], dtype=np.int64),
         "edges": np.concatenate([graph.edges for graph in graphs]).astype(np.int32),
-        "weights": np.concatenate([graph.weights for graph in graphs]).astype(np.int8),
+        "weights": weights if weights.dtype.kind == "f" else weights.astype(np.int8),
     }
-    cuts = [largest_cut(graph) for graph in graphs] if proven else [None]
-    if None not in cuts:
+    if known is not None:
+        cuts, proof = known
         arrays["opt"] = np.array(cuts, np.float64)
-        arrays["opt_source"] = np.array("proven: elimination of vertices")
+        arrays["opt_source"] = np.array(f"proven: {proof}")
     return arrays
 
 
@@ -124,7 +178,7 @@ def manifest(name: str, spec: SetSpec, seeds: Sequence[int], graphs: Sequence[Gr
     hashes = [fingerprint(graph) for graph in graphs]
     return {
         "set": name,
-        "model": f"ecord_jax.graphs.models.{spec.model}",
+        "model": f"{_module(spec).__name__}.{spec.model}",
         "parameters": spec.parameters,
         "graphs": len(graphs),
         "seeds": list(seeds),
@@ -147,7 +201,7 @@ def write_set(folder: Path, name: str, seed: int) -> bool:
     spec = SETS[name]
     seeds = graph_seeds(name, spec.graphs, seed)
     graphs = make_graphs(spec, seeds)
-    arrays = set_arrays(graphs, proven=spec.proven)
+    arrays = set_arrays(graphs, largest_cuts(spec, seeds))
     described = manifest(name, spec, seeds, graphs)
     described["command"] = shlex.join(
         ["python", "experiments/make_data.py", f"--sets={name}", f"--seed={seed}", "--out=FOLDER"]

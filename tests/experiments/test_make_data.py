@@ -1,5 +1,6 @@
 """Tests of experiments/make_data.py: the same graphs at each run, read by evaluate.py."""
 
+import dataclasses
 import hashlib
 import itertools
 import json
@@ -8,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from ecord_jax.graphs import models
+from ecord_jax.graphs import models, planted
 from ecord_jax.graphs.fingerprint import fingerprint
 
 ER40 = "846b65b126039063f8f735c9f6b5de5b799ec57b3572b1ce2efcc3f13b8b544f"
@@ -39,7 +40,7 @@ def test_sets_are_those_of_the_paper(program):
         expected = spec.parameters["edge_probability"] * n * (n - 1) / 2
         assert expected == pytest.approx(edges, rel=1e-3)
         assert (spec.graphs, spec.parameters["weights"]) == (10, "unit")
-    assert len(sets) == 2 * 6 * 2 + 6
+    assert len(sets) == 2 * 6 * 2 + 6 + 5 + 5 + len(program.KINDS)
 
 
 def test_sets_never_change(program):
@@ -107,9 +108,30 @@ def test_values_that_are_not_known_are_left_out(call, load_program, tmp_path):
 
 
 def test_one_wide_graph_leaves_out_all_values(program):
-    graphs = [models.erdos_renyi(n, 1, seed=0) for n in (5, 30)]
-    assert "opt" not in program.set_arrays(graphs, proven=True)
-    assert program.set_arrays(graphs[:1], proven=True)["opt"].tolist() == [6]
+    one, other = (
+        program.SetSpec("erdos_renyi", {"num_vertices": n, "edge_probability": 1.0}, 1, True)
+        for n in (5, 30)
+    )
+    assert program.largest_cuts(one, [0]) == ([6], "elimination of vertices")
+    assert program.largest_cuts(other, [0]) is None
+    assert program.largest_cuts(dataclasses.replace(one, proven=False), [0]) is None
+
+
+def test_planted_and_gaussian_sets(call, load_program, tmp_path):
+    status, _, _ = call(f"--out={tmp_path}", "--sets=PLANTED2000_test,TORUS2000_test,gaussian_test")
+    assert status == 0
+    read_set = load_program("evaluate").read_set
+    (graph,), (cut,) = read_set(tmp_path / "PLANTED2000_test.npz")
+    described = json.loads((tmp_path / "PLANTED2000_test.json").read_text())
+    made = planted.planted_torus(**described["parameters"], seed=described["seeds"][0])
+    assert described["model"] == "ecord_jax.graphs.planted.planted_torus"
+    assert (graph, cut) == (made.graph, made.cut)
+    lattices, opt = read_set(tmp_path / "TORUS2000_test.npz")
+    assert [(graph.num_vertices, graph.num_edges) for graph in lattices] == [(2000, 4000)] * 2
+    assert np.isnan(opt).all()
+    (gaussian,), _ = read_set(tmp_path / "gaussian_test.npz")
+    described = json.loads((tmp_path / "gaussian_test.json").read_text())
+    assert gaussian == models.erdos_renyi(**described["parameters"], seed=described["seeds"][0])
 
 
 @pytest.mark.parametrize(
