@@ -4,7 +4,8 @@
     python experiments/gset.py --graphs=FOLDER --out=runs/gset --solvers=solve,rank2,tabu --seeds=1
 
 One run of --seconds gives the cuts at all the times, from its curve; where a solver, such as tabu,
-spreads one schedule over its whole budget, `solver@10` runs it with a budget of ten seconds. Runs
+spreads one schedule over its whole budget, `solver@10` runs it with a budget of ten seconds. With
+--until_best_known a run ends where it meets the best known cut, with which its curve goes on. Runs
 are those of `experiments/compare.py`, with 20 trajectories: each row is in OUT/results.csv before
 the next begins, a call that is stopped goes on where it was, and OUT/labels/ has the labels, one
 `name side` a line, for `ecord-verify`. The table has medians over the seeds; beside them the best
@@ -40,6 +41,12 @@ _SOLVERS = flags.DEFINE_list(
 )
 _SECONDS = flags.DEFINE_float("seconds", 60.0, "Of each run.", lower_bound=1.0, flag_values=_FLAGS)
 _SEEDS = flags.DEFINE_integer("seeds", 3, "How many.", lower_bound=1, flag_values=_FLAGS)
+_UNTIL_BEST_KNOWN = flags.DEFINE_boolean(
+    "until_best_known",
+    False,
+    "A run ends as soon as it meets the best known cut of its graph, so it finds none above that.",
+    flag_values=_FLAGS,
+)
 
 REFERENCES = Path(__file__).with_name("references.json")
 TIMES = (10.0, 30.0, 60.0)
@@ -171,7 +178,15 @@ def main(argv: Sequence[str]) -> int:
     with shared_programs():
         for seed in range(_SEEDS.value):
             for name in names:
-                compare(cases, [solvers[name]], [seed], budgets[name], table, folder / "labels")
+                compare(
+                    cases,
+                    [solvers[name]],
+                    [seed],
+                    budgets[name],
+                    table,
+                    folder / "labels",
+                    until_best_known=_UNTIL_BEST_KNOWN.value,
+                )
     entries = make_table(cases, names, table, _SEEDS.value, seconds)
     write_table(folder / "table.csv", entries)
     print_table(entries, cases)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
-from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.run import Callback, Run
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.search.definite import smallest_eigenvalue
@@ -59,6 +59,7 @@ def anneal(
     trajectories: int,
     time_limit: float | None,
     num_steps: int | None,
+    callback: Callback | None,
     run_length: int,
 ) -> SolveResult:
     """Anneals once for `num_steps` steps, or again and again until time is up.
@@ -71,6 +72,7 @@ def anneal(
         trajectories: B.
         time_limit: seconds; see `ecord_jax.solve`.
         num_steps: the length of one run, after which it ends.
+        callback: see `ecord_jax.baselines.run.Run`.
         run_length: the length of each run if only time is limited.
 
     Returns:
@@ -88,6 +90,7 @@ def anneal(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
     length = run_length if num_steps is None else num_steps
     if run.over is not None:

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.run import Callback, Run
 from ecord_jax.errors import MissingExtraError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.bqm import make_bqm
@@ -35,6 +35,7 @@ def dwave_tabu(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
 ) -> SolveResult:
     """Looks for a large cut by `dwave.samplers.TabuSampler` (Palubeckis, 2004).
 
@@ -46,6 +47,7 @@ def dwave_tabu(
             part is over.
         num_steps: flips of each, which then does not restart; those of the descents from new best
             cuts are not counted.
+        callback: see `ecord_jax.baselines.run.Run`.
 
     Raises:
         MissingExtraError: without dwave-samplers.
@@ -68,6 +70,7 @@ def dwave_tabu(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
     return _repeat(run, graph, "TabuSampler", sample)
 
@@ -79,6 +82,7 @@ def dwave_annealing(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
 ) -> SolveResult:
     """Looks for a large cut by `dwave.samplers.SimulatedAnnealingSampler`.
 
@@ -88,6 +92,7 @@ def dwave_annealing(
         trajectories: B.
         time_limit: seconds, 30 if neither limit is given; runs of 1000 sweeps until then.
         num_steps: of each trajectory's one run; |V| are a sweep, and there is one at least.
+        callback: see `ecord_jax.baselines.run.Run`.
 
     Raises:
         MissingExtraError: without dwave-samplers.
@@ -114,6 +119,7 @@ def dwave_annealing(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
     return _repeat(run, graph, "SimulatedAnnealingSampler", sample)
 
@@ -125,6 +131,7 @@ def dwave_descent(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
 ) -> SolveResult:
     """Looks for a large cut by `dwave.samplers.SteepestDescentSampler` from random labels.
 
@@ -134,6 +141,7 @@ def dwave_descent(
         trajectories: B.
         time_limit: seconds, 30 if neither limit is given; descents from new labels until then.
         num_steps: of each trajectory; a descent counts as |V|, and there is one at least.
+        callback: see `ecord_jax.baselines.run.Run`.
 
     Raises:
         MissingExtraError: without dwave-samplers.
@@ -151,6 +159,7 @@ def dwave_descent(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
     return _repeat(run, graph, "SteepestDescentSampler", sample)
 

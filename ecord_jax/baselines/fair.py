@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import time
 from typing import Any, NamedTuple
 
@@ -66,6 +68,7 @@ def run_fairly(
     trajectories: int,
     time_limit: float | None,
     num_steps: int | None,
+    enough: float = math.inf,
 ) -> TimedRun:
     """Runs a solver after a tiny call on the same graph, so that what it runs is compiled.
 
@@ -77,6 +80,8 @@ def run_fairly(
         graph: the graph.
         key: of the run.
         trajectories, time_limit, num_steps: the budget.
+        enough: a cut that ends the run, as "interrupted", as soon as the solver tells that it has
+            met it.
 
     Raises:
         EcordError: as the solver does.
@@ -89,11 +94,18 @@ def run_fairly(
             again = _timed(solver, graph, tiny)[1]
     limit = None if time_limit is None else time_limit + again
     budget = {**tiny, "time_limit": limit, "num_steps": num_steps}
+    if enough < math.inf:
+        budget["callback"] = functools.partial(_end_at, enough)
     seconds, compiling, result = _timed(solver, graph, budget)
     curve = tuple(
         point._replace(seconds=max(point.seconds - compiling, 0.0)) for point in result.curve
     )
     return TimedRun(result, seconds - compiling, warm + compiling, curve)
+
+
+def _end_at(enough: float, progress: Progress) -> None:
+    if progress.cut >= enough:
+        raise KeyboardInterrupt
 
 
 def _timed(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.run import Callback, Run
 from ecord_jax.graphs import Graph
 from ecord_jax.search.result import SolveResult
 from ecord_jax.search.sdp import low_rank_sdp
@@ -25,6 +25,7 @@ def gw(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
 ) -> SolveResult:
     """Looks for a large cut of a graph by Goemans and Williamson's method.
 
@@ -34,6 +35,7 @@ def gw(
         trajectories: B, hyperplanes of a step.
         time_limit: seconds for the whole call, 30 if neither limit is given.
         num_steps: so that num_steps * trajectories hyperplanes are tried.
+        callback: see `ecord_jax.baselines.run.Run`.
 
     Returns:
         The best of all hyperplanes' cuts, as it is: no local search follows.
@@ -48,6 +50,7 @@ def gw(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
     if run.over is not None:
         return run.result(run.over)

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import hashlib
 import itertools
+import math
 import os
 import platform
 import tempfile
@@ -26,6 +27,7 @@ from ecord_jax.baselines.fair import TimedRun, run_fairly
 from ecord_jax.baselines.registry import Solver
 from ecord_jax.baselines.table import Key, Row, Table
 from ecord_jax.graphs.io import write_labels
+from ecord_jax.search.result import SolveResult
 
 __all__ = ["Budget", "compare", "run_key", "shared_programs"]
 
@@ -57,6 +59,8 @@ def compare(
     budget: Budget,
     table: Table,
     labels: Path | None = None,
+    *,
+    until_best_known: bool = False,
 ) -> None:
     """Runs what the table lacks, a graph after the other with all its solvers.
 
@@ -65,6 +69,11 @@ def compare(
         budget: of each run.
         table: what has been run, and where to add to it.
         labels: folder for the labels of each run; None for nowhere.
+        until_best_known: whether a run ends as soon as it meets the best known cut of its graph.
+            Until then it is the same run, and has the same key.
+
+    Raises:
+        KeyboardInterrupt: where it has ended a run; that one is not in the table.
     """
     done = {row.key for row in table.rows}
     todo = [
@@ -75,6 +84,7 @@ def compare(
     tuned = functools.cache(functools.partial(_tune, cases, budget.trajectories))
     for case, solver, seed, key in tqdm(todo, leave=False, disable=None):
         ready, options = tuned(case.set, solver, seed)
+        enough = case.reference.value if until_best_known and case.reference else math.inf
         timed = run_fairly(
             ready,
             case.graph,
@@ -82,14 +92,16 @@ def compare(
             trajectories=budget.trajectories,
             time_limit=budget.seconds,
             num_steps=key.step_limit,
+            enough=enough,
         )
+        stopped_by = _stopped_by(timed.result, enough)
         if labels is not None:
             labels.mkdir(exist_ok=True)
             budget_name = f"{budget.seconds:g}s" if budget.seconds else f"{key.step_limit}"
             parts = (case.name, solver.name, budget_name, str(seed))
             name = "_".join(parts).replace("/", "-").replace(":", "-")
             write_labels(labels / f"{name}.txt", case.graph, timed.result.labels)
-        table.add(_row(case, key, options, timed), timed.curve)
+        table.add(_row(case, key, options, timed, stopped_by), timed.curve)
 
 
 def _random_key(seed: int, name: str) -> jax.Array:
@@ -113,7 +125,15 @@ def run_key(case: Case, solver: Solver, seed: int, budget: Budget) -> Key:
     return Key(case.name, case.fingerprint, solver.name, seed, *limits)
 
 
-def _row(case: Case, key: Key, options: str, timed: TimedRun) -> Row:
+def _stopped_by(result: SolveResult, enough: float) -> str:
+    if result.stopped_by != "interrupted":
+        return result.stopped_by
+    if result.cut < enough:
+        raise KeyboardInterrupt  # which the solver took for itself
+    return "best_known"
+
+
+def _row(case: Case, key: Key, options: str, timed: TimedRun, stopped_by: str) -> Row:
     """The row of a run, whose cut is counted again here."""
     cut, reference = case.graph.cut(timed.result.labels), case.reference
     labels = np.asarray(timed.result.labels, np.int8)
@@ -131,7 +151,7 @@ def _row(case: Case, key: Key, options: str, timed: TimedRun) -> Row:
         compile_seconds=round(timed.compile_seconds, 6),
         best_seconds=round(next(p.seconds for p in timed.curve if p.cut >= cut), 6),
         steps=timed.result.steps,
-        stopped_by=timed.result.stopped_by,
+        stopped_by=stopped_by,
         labels_sha256=hashlib.sha256(labels.tobytes()).hexdigest(),
         versions=_versions(),
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",

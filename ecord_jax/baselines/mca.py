@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.run import Callback, Run
 from ecord_jax.env import State, reset, step
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
@@ -55,6 +55,7 @@ def mca(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
 ) -> SolveResult:
     """Greedy flips from random labels, which may be taken back (MCA).
 
@@ -65,11 +66,12 @@ def mca(
         time_limit: seconds; see `ecord_jax.solve`.
         num_steps: flips of each trajectory, in all episodes together; those that an episode
             leaves unused count. One episode if neither limit is given.
+        callback: see `ecord_jax.baselines.run.Run`.
 
     Raises:
         OptionError: for an option that makes no sense.
     """
-    run = _start("mca", graph, key, trajectories, time_limit, num_steps)
+    run = _start("mca", graph, key, trajectories, time_limit, num_steps, callback)
     return _run_episodes(run, graph, key, trajectories, _climb_in_chunks)
 
 
@@ -80,6 +82,7 @@ def mca_soft(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
     temperature: float,
 ) -> SolveResult:
     """Flips drawn from a softmax over peeks (MCA-soft).
@@ -91,6 +94,7 @@ def mca_soft(
         time_limit: seconds; see `ecord_jax.solve`.
         num_steps: flips of each trajectory, in all episodes together. One episode if neither limit
             is given.
+        callback: see `ecord_jax.baselines.run.Run`.
         temperature: of peeks over |V|; see `tune_temperature`.
 
     Raises:
@@ -98,7 +102,7 @@ def mca_soft(
     """
     if not 0 <= temperature < math.inf:
         raise OptionError(f"temperature={temperature:g} must be a finite number >= 0")
-    run = _start("mca-soft", graph, key, trajectories, time_limit, num_steps)
+    run = _start("mca-soft", graph, key, trajectories, time_limit, num_steps, callback)
     chunks = functools.partial(_draw_in_chunks, temperature)
     return _run_episodes(run, graph, key, trajectories, chunks)
 
@@ -110,6 +114,7 @@ def _start(
     trajectories: int,
     time_limit: float | None,
     num_steps: int | None,
+    callback: Callback | None,
 ) -> Run:
     if time_limit is None and num_steps is None and isinstance(graph, Graph):
         num_steps = _episode(graph)
@@ -120,6 +125,7 @@ def _start(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.run import Callback, Run
 from ecord_jax.graphs import Graph
 from ecord_jax.search.result import SolveResult, StoppedBy
 
@@ -45,6 +45,7 @@ def mip(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
     default_seconds: float = 30.0,
 ) -> SolveResult:
     """Looks for the largest cut by HiGHS, and may prove it; see `solve_mip`."""
@@ -54,6 +55,7 @@ def mip(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
         default_seconds=default_seconds,
     ).result
 
@@ -65,6 +67,7 @@ def solve_mip(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
     default_seconds: float = 30.0,
 ) -> MipResult:
     """Looks for the largest cut of a graph by HiGHS; gives its bound, too.
@@ -76,6 +79,7 @@ def solve_mip(
         time_limit: seconds. Some stages of HiGHS do not look at the clock, which takes it past its
             limit on large graphs.
         num_steps: not used: nodes of a search tree are not flips. `SolveResult.steps` has them.
+        callback: see `ecord_jax.baselines.run.Run`.
         default_seconds: the time limit where none is given.
 
     Raises:
@@ -88,6 +92,7 @@ def solve_mip(
         trajectories=trajectories,
         time_limit=default_seconds if time_limit is None else time_limit,
         num_steps=None,
+        callback=callback,
     )
     if run.over is not None:
         return MipResult(run.result(run.over), float(graph.positive_weight))

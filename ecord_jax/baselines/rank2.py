@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.run import Callback, Run
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.search.rank2 import Descents
@@ -20,6 +20,7 @@ def rank2(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
     spread: float = 0.2,
     patience: int = 10,
 ) -> SolveResult:
@@ -31,6 +32,7 @@ def rank2(
         trajectories: B.
         time_limit: seconds; see `ecord_jax.solve`.
         num_steps: descents of each trajectory.
+        callback: see `ecord_jax.baselines.run.Run`.
         spread: how far angles are moved from those of a cut, at most, over pi.
         patience: descents without a better cut after which a trajectory starts anew (their N).
 
@@ -48,6 +50,7 @@ def rank2(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
     if run.over:
         return run.result(run.over)

@@ -26,7 +26,7 @@ class Solver:
 
     Attributes:
         name: as it was asked for.
-        run: called with a graph, `key`, `trajectories`, `time_limit` and `num_steps`.
+        run: called with a graph, `key`, `trajectories`, `time_limit`, `num_steps` and `callback`.
         compiles: whether a first call takes longer than those after it.
         tune: finds options of `run` for a set of graphs; None where there are none to be found.
     """

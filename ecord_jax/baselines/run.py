@@ -5,6 +5,8 @@ Shape letters: N vertices.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import numpy as np
 
@@ -12,7 +14,9 @@ from ecord_jax.graphs import Graph
 from ecord_jax.search.result import Incumbent, Progress, SolveResult, StoppedBy, Watch
 from ecord_jax.search.solve import check_limits, check_options
 
-__all__ = ["Run"]
+__all__ = ["Callback", "Run"]
+
+Callback = Callable[[Progress], None]
 
 
 class Run:
@@ -22,6 +26,7 @@ class Run:
         graph: the graph.
         name: of the solver, as the result has it.
         key, trajectories, time_limit, num_steps: as the caller gave them; see `ecord_jax.solve`.
+        callback: called after each `offer`. A KeyboardInterrupt raised in it ends the run.
 
     Attributes:
         rng: numpy's generator, seeded by the key.
@@ -41,6 +46,7 @@ class Run:
         trajectories: int,
         time_limit: float | None,
         num_steps: int | None,
+        callback: Callback | None = None,
     ) -> None:
         seconds, self.last_step = check_limits(time_limit, num_steps)
         check_options(graph, trajectories, key)
@@ -48,6 +54,7 @@ class Run:
         self.rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
         self.steps = 0
         self._name, self._trajectories = name, trajectories
+        self._callback, self._interrupted = callback, False
         self._best = Incumbent(graph, np.zeros(graph.num_vertices, np.int8), self.watch)
 
     @property
@@ -60,6 +67,8 @@ class Run:
         """What ends the run now, or None."""
         if self._best.is_optimal:
             return "optimal"
+        if self._interrupted:
+            return "interrupted"
         if self.steps >= self.last_step:
             return "num_steps"
         return "time_limit" if self.watch.left <= 0 else None
@@ -67,6 +76,11 @@ class Run:
     def offer(self, labels: np.ndarray) -> None:
         """Keeps labels [N], 0 or 1, if their exact cut is larger than all before."""
         self._best.offer(labels, self.steps, self._name)
+        if self._callback is not None:
+            try:
+                self._callback(Progress(self.watch.elapsed, self.steps, self._best.cut))
+            except KeyboardInterrupt:
+                self._interrupted = True
 
     def result(self, stopped_by: StoppedBy) -> SolveResult:
         """The result as it stands."""

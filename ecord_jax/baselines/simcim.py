@@ -24,6 +24,7 @@ import jax.numpy as jnp
 
 from ecord_jax.baselines.amplitudes import anneal
 from ecord_jax.baselines.found import found_parameters
+from ecord_jax.baselines.run import Callback
 from ecord_jax.graphs import Graph
 from ecord_jax.search.fields import Blocks, fields
 from ecord_jax.search.result import SolveResult
@@ -100,6 +101,7 @@ def simcim(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
     parameters: SimCimParameters | str | None = None,
     run_length: int = _RUN_LENGTH,
 ) -> SolveResult:
@@ -112,6 +114,7 @@ def simcim(
         time_limit: seconds for the whole call, 30 if neither limit is given; runs of `run_length`
             follow each other until then.
         num_steps: the length of the one run that is made. A step updates all vertices.
+        callback: see `ecord_jax.baselines.run.Run`.
         parameters: by default those found for graphs that are most like this one; or of a set of
             `ecord_jax/baselines/found.json` by its name.
         run_length: see above.
@@ -131,6 +134,7 @@ def simcim(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
         run_length=run_length,
     )
 

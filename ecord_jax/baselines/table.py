@@ -56,7 +56,7 @@ class Row(NamedTuple):
         paper_reference: the one of the ECORD paper, where that has another.
         seconds, compile_seconds: see `ecord_jax.baselines.fair`.
         best_seconds: when the cut was met, on the clock of `seconds`.
-        steps, stopped_by: see `SolveResult`.
+        steps, stopped_by: see `SolveResult`; "best_known" where that cut was to end the run.
         labels_sha256: of the labels, a byte 0 or 1 for each vertex.
         versions, machine, device: where and with what it ran.
     """

@@ -18,7 +18,7 @@ from typing import Literal, Protocol, get_args
 import jax
 import numpy as np
 
-from ecord_jax.baselines.run import Run
+from ecord_jax.baselines.run import Callback, Run
 from ecord_jax.baselines.tabu_device import DeviceCrew
 from ecord_jax.baselines.tabu_host import HostCrew
 from ecord_jax.errors import OptionError
@@ -63,6 +63,7 @@ def tabu(
     trajectories: int = 20,
     time_limit: float | None = None,
     num_steps: int | None = None,
+    callback: Callback | None = None,
     tenure: Tenure = SHRINKING,
     backend: Backend = "auto",
 ) -> SolveResult:
@@ -75,6 +76,7 @@ def tabu(
         time_limit: seconds; see `ecord_jax.solve`.
         num_steps: flips of each trajectory. Without a time limit the same key and number give the
             same labels.
+        callback: see `ecord_jax.baselines.run.Run`.
         tenure: one of `ecord_jax.search.tenure`; where there is a time limit it is by the clock
             that the budget is used up.
         backend: "numba", walks in threads on the host; "jax", all trajectories at once on JAX's
@@ -94,6 +96,7 @@ def tabu(
         trajectories=trajectories,
         time_limit=time_limit,
         num_steps=num_steps,
+        callback=callback,
     )
     if run.over:
         return run.result(run.over)
