@@ -41,7 +41,7 @@ _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
 _CLEARLY = 2.0  # spreads of the walks' cuts
 _TRIAL_FLIPS = 2048
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
-_MOST_SHARE = 0.75  # of the walks, by one mover
+_MOST_SHARE = 0.9  # of the walks, by one mover
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,9 +193,8 @@ class Campaign:
 
     def _walks(self, count: int, horizon: float) -> list[Task]:
         """The tasks of a round."""
-        ours = count
-        if len(self._grounds) > 1:
-            ours = min(max(round(self._share * count), 1), max(count - 1, 1))
+        # Where walks are few the worse mover has one in some of the rounds only.
+        ours = int(self._share * count + self._rng.random()) if len(self._grounds) > 1 else count
         tasks = []
         for number, rng in enumerate(self._rng.spawn(count)):
             # Every thread gets some of each.
