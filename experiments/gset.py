@@ -10,7 +10,7 @@ are those of `experiments/compare.py`, with 20 trajectories: each row is in OUT/
 the next begins, a call that is stopped goes on where it was, and OUT/labels/ has the labels, one
 `name side` a line, for `ecord-verify`. The table has medians over the seeds; beside them the best
 cut known, and the cuts at 10, 30 and 180 seconds that the paper has for ECORD on its GPU, from its
-ratios. OUT/table.csv has the same; with --plot, OUT/GRAPH.png has the best cut of each solver against
+ratios. OUT/table.csv has the same. With --plot, OUT/GRAPH.png has each solver's best cut against
 time.
 """
 

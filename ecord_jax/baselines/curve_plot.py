@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from ecord_jax.baselines.table import Key, Row, Table  # noqa: E402
+from ecord_jax.baselines.table import Key, Table  # noqa: E402
 from ecord_jax.search.result import Progress  # noqa: E402
 
 __all__ = ["plot_graphs", "plot_sets", "ratios_at"]
