@@ -104,7 +104,7 @@ def plot_graphs(table: Table, lines: Mapping[Key, str], folder: Path) -> list[Pa
             runs = [row for row in rows if lines[row.key] == name]
             if runs:
                 own = [curves[row.key] for row in runs]
-                end = max(row.second_limit or row.seconds for row in runs)
+                end = max(max(row.seconds, row.second_limit or 0.0) for row in runs)
                 low = _draw(axis, own, [1.0] * len(own), end, (0, 50, 100), name, number)
                 worst = min(worst, low)
         if reference is not None:

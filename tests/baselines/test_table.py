@@ -144,7 +144,7 @@ def test_pictures_of_graphs(folder, monkeypatch):
     """A line a solver, from the lowest to the highest run, up to the limit; and the best known."""
     table = Table(folder)
     slow = [Progress(0.2, 0, 2), Progress(0.4, 8, 7)]
-    table.add(ROW._replace(seed=1, cut=7), slow)
+    table.add(ROW._replace(seed=1, cut=7, seconds=0.4), slow)
     table.add(ROW._replace(solver="tabu", second_limit=2.0, stopped_by="best_known"), CURVE)
     names = {"mca": "one", "tabu": "other"}
     lines = {row.key: names[row.solver] for row in table.rows if row.solver in names}
