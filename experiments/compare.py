@@ -7,9 +7,9 @@ A graph is a row of an npz file as `experiments/evaluate.py` reads it, or a file
 does; a folder stands for its npz files, or else for its graphs. Solvers are mca, mca-soft, simcim,
 leleu, mip (HiGHS), gw, rank2, tabu, dwave-tabu, dwave-sa, dwave-descent; learned ones, which are
 ecord:AGENT, ecord-det:AGENT (greedy actions) and ecord-full:AGENT (all of solve but tabu search);
-solve, solve:MOVE and solve:-INGREDIENT; swift stands for ecord:swift. Some take a value, as
-mca-soft:0.1, tabu:fixed or simcim:ER200; mca-soft alone has its temperature tuned on the set at
-hand, as the paper does.
+solve and solve:[MOVE][-INGREDIENT]..., as solve:tabu or solve:ecord-merge-restart; swift stands for
+ecord:swift. Some take a value, as mca-soft:0.1, tabu:fixed or simcim:ER200; mca-soft alone has its
+temperature tuned on the set at hand, as the paper does.
 
 The budget of each run is --trajectories of --steps_factor |V| steps (or --steps, or --seconds).
 Seconds are those of the wall clock but for compiling, which stands in a column of its own: a tiny

@@ -10,10 +10,12 @@ are those of `experiments/compare.py`, with 20 trajectories: each row is in OUT/
 the next begins, a call that is stopped goes on where it was, and OUT/labels/ has the labels, one
 `name side` a line, for `ecord-verify`. The table has medians over the seeds; beside them the best
 cut known, and the cuts at 10, 30 and 180 seconds that the paper has for ECORD on its GPU, from its
-ratios. OUT/table.csv has the same.
+ratios. OUT/table.csv has the same. With --plot, OUT/GRAPH.png has each solver's best cut against
+time.
 """
 
 import csv
+import itertools
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,6 +49,7 @@ _UNTIL_BEST_KNOWN = flags.DEFINE_boolean(
     "A run ends as soon as it meets the best known cut of its graph, so it finds none above that.",
     flag_values=_FLAGS,
 )
+_PLOT = flags.DEFINE_boolean("plot", False, "Draw OUT/GRAPH.png of each graph.", flag_values=_FLAGS)
 
 REFERENCES = Path(__file__).with_name("references.json")
 TIMES = (10.0, 30.0, 60.0)
@@ -190,6 +193,13 @@ def main(argv: Sequence[str]) -> int:
     entries = make_table(cases, names, table, _SEEDS.value, seconds)
     write_table(folder / "table.csv", entries)
     print_table(entries, cases)
+    if _PLOT.value:
+        from ecord_jax.baselines.curve_plot import plot_graphs
+
+        keys = itertools.product(cases, names, range(_SEEDS.value))
+        lines = {_key(case, name, seed, seconds): name for case, name, seed in keys}
+        for file in plot_graphs(table, lines, folder):
+            print(f"curves: {file}")
     return 0
 
 

@@ -126,10 +126,11 @@ def find_solver(name: str) -> Solver:
     """Gives a solver.
 
     Args:
-        name: `solve`, with its defaults, `solve:MOVE`, or `solve:-INGREDIENT` without one of them;
-            `ecord:AGENT` (its rollout alone, at its own temperatures), `ecord-det:AGENT` (greedy
-            actions) or `ecord-full:AGENT` (all that `solve` does without tabu search), where AGENT
-            is a shipped agent or a .safetensors file; `swift` for `ecord:swift`;
+        name: `solve`, with its defaults, or `solve:[MOVE][-INGREDIENT]...`, with another move or
+            without some ingredients, as `solve:tabu` or `solve:ecord-merge-restart`; `ecord:AGENT`
+            (its rollout alone, at its own temperatures), `ecord-det:AGENT` (greedy actions) or
+            `ecord-full:AGENT` (all that `solve` does without tabu search), where AGENT is a shipped
+            agent or a .safetensors file; `swift` for `ecord:swift`;
             `mca-soft:TEMPERATURE`, or `mca-soft` to have it tuned; `tabu:fixed` or
             `tabu:shrinking`; `mip:SECONDS`, where time is not limited otherwise; `simcim:SET` and
             `leleu:SET`, with what was found for a set; or a name of `solver_names` by itself.
@@ -159,11 +160,15 @@ def find_solver(name: str) -> Solver:
 
 def _solve_options(name: str, argument: str) -> dict[str, Any]:
     """What the argument of `solve:ARGUMENT` stands for."""
-    if argument in ("", *get_args(Move)):
-        return {"move": argument} if argument else {}
-    if argument[0] == "-" and argument[1:] in INGREDIENTS:
-        return {"ablate": (argument[1:],)}
-    raise OptionError(f"solver {name!r}: {argument!r} is no move, nor -INGREDIENT")
+    move, *left_out = argument.split("-")
+    repeated = len(set(left_out)) < len(left_out)
+    if move not in ("", *get_args(Move)) or not set(left_out) <= set(INGREDIENTS) or repeated:
+        raise OptionError(
+            f"solver {name!r}: {argument!r} is not [MOVE][-INGREDIENT]... with a move of "
+            f"{', '.join(get_args(Move))} and different ingredients of {', '.join(INGREDIENTS)}"
+        )
+    options = {"move": move, "ablate": tuple(left_out)}
+    return {option: value for option, value in options.items() if value}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -39,6 +39,8 @@ def test_a_peer_and_its_argument():
         ("solve", {}),
         ("solve:tabu", {"move": "tabu"}),
         ("solve:-merge", {"ablate": ("merge",)}),
+        ("solve:-starts-merge-restart", {"ablate": ("starts", "merge", "restart")}),
+        ("solve:ecord-merge", {"move": "ecord", "ablate": ("merge",)}),
     ],
 )
 def test_learned_ones(name, options):
@@ -54,6 +56,14 @@ def test_learned_ones(name, options):
 def test_unknown_names(name):
     with pytest.raises(OptionError, match="solver"):
         find_solver(name)
+
+
+@pytest.mark.parametrize(
+    "argument", ["no", "-", "tabu-", "-no", "-merge-no", "-merge-merge", "-tabu"]
+)
+def test_no_argument_of_solve(argument):
+    with pytest.raises(OptionError, match=r"is not \[MOVE\]\[-INGREDIENT\]"):
+        find_solver(f"solve:{argument}")
 
 
 def test_tenures_of_tabu():

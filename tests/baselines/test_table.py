@@ -2,11 +2,12 @@
 
 import csv
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from ecord_jax.baselines.curve_plot import plot_sets, ratios_at
+from ecord_jax.baselines.curve_plot import plot_graphs, plot_sets, ratios_at
 from ecord_jax.baselines.summary import bootstrap, summarize
 from ecord_jax.baselines.table import Row, Table
 from ecord_jax.errors import OptionError
@@ -137,3 +138,26 @@ def test_pictures(folder):
     files = plot_sets(Table(folder), folder)
     assert files == [folder / "a.png"]
     assert files[0].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_pictures_of_graphs(folder, monkeypatch):
+    """A line a solver, from the lowest to the highest run, up to the limit; and the best known."""
+    table = Table(folder)
+    slow = [Progress(0.2, 0, 2), Progress(0.4, 8, 7)]
+    table.add(ROW._replace(seed=1, cut=7, seconds=0.4), slow)
+    table.add(ROW._replace(solver="tabu", second_limit=2.0, stopped_by="best_known"), CURVE)
+    names = {"mca": "one", "tabu": "other"}
+    lines = {row.key: names[row.solver] for row in table.rows if row.solver in names}
+    figures = []
+    monkeypatch.setattr(plt, "close", figures.append)
+    files = plot_graphs(table, {k: v for k, v in lines.items() if k.graph == "a/0"}, folder)
+    assert files == [folder / "a-0.png"]
+    assert files[0].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    (axis,) = figures[0].axes
+    one, other, known = axis.lines
+    assert [line.get_label() for line in axis.lines] == ["one", "other", "best known"]
+    assert (axis.get_xscale(), set(known.get_ydata())) == ("log", {10.0})
+    assert (one.get_xdata()[0], one.get_ydata()[0], one.get_ydata()[-1]) == (0.2, 5.5, 8.0)
+    assert (other.get_xdata()[-1], other.get_ydata()[-1]) == (pytest.approx(2.0), 9.0)
+    edges = axis.collections[0].get_paths()[0].vertices[:, 1]
+    assert (edges.min(), edges.max()) == (2.0, 9.0)

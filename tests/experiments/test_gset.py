@@ -3,9 +3,13 @@
 import csv
 import functools
 
+import jax
 import pytest
 
+from ecord_jax.baselines.cases import Reference
+from ecord_jax.baselines.registry import find_solver
 from ecord_jax.graphs import models, read_graph, read_labels
+from ecord_jax.graphs.fingerprint import fingerprint
 from ecord_jax.graphs.io import write_graph
 from ecord_jax.search.result import Progress
 
@@ -72,3 +76,21 @@ def test_bad_flags(call, folder, tmp_path, bad):
     status, _, error = call(f"--graphs={folder[0]}", f"--out={tmp_path / 'o'}", *bad)
     assert status == 2
     assert len(error.strip().splitlines()) == 1
+
+
+def test_until_best_known_and_pictures(gset, call, folder, tmp_path, monkeypatch):
+    path, graph = folder
+    best = find_solver("tabu").run(graph, key=jax.random.key(0), num_steps=10_000).cut
+    monkeypatch.setattr(gset, "TIMES", (1.0, 30.0))
+    monkeypatch.setattr(
+        gset, "read_references", lambda _: {fingerprint(graph): Reference(best, None)}
+    )
+    out = tmp_path / "out"
+    arguments = [f"--graphs={path}", f"--out={out}", "--solvers=solve,tabu", "--seconds=30"]
+    assert call(*arguments, "--seeds=1", "--until_best_known", "--plot")[0] == 0
+    runs = list(csv.DictReader((out / "results.csv").read_text().splitlines()))
+    assert [run["stopped_by"] for run in runs] == ["best_known", "best_known"]
+    assert max(float(run["seconds"]) for run in runs) < 15
+    rows = list(csv.DictReader((out / "table.csv").read_text().splitlines()))
+    assert [float(row["cut_30"]) for row in rows] == [best, best]
+    assert (out / "small.png").exists()
