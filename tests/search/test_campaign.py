@@ -117,7 +117,7 @@ def test_the_better_mover_gets_more_walks(rounds):
         shares = [by.count(better) / len(by) for _, _, by in rounds if len(by) >= 4]
         assert shares[0] == 0.5
         assert shares[-1] > 0.6
-        assert any("ecord" in by for _, _, by in rounds[2:])
+        assert any("ecord" in by for _, _, by in rounds[1:])
 
 
 def test_no_champion_is_worse_than_its_elites():
