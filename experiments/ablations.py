@@ -59,6 +59,12 @@ _OUT = flags.DEFINE_string("out", None, "Folder; made where it is missing.", fla
 _AGENTS = flags.DEFINE_string("agents", None, "Folder of agents, see above.", flag_values=_FLAGS)
 _SECONDS = flags.DEFINE_float("seconds", 30.0, "Of each run.", lower_bound=0.1, flag_values=_FLAGS)
 _SEEDS = flags.DEFINE_integer("seeds", 3, "How many.", lower_bound=1, flag_values=_FLAGS)
+_UNTIL_BEST_KNOWN = flags.DEFINE_boolean(
+    "until_best_known",
+    False,
+    "A run ends at the best known cut, and finds none above.",
+    flag_values=_FLAGS,
+)
 _PLOT = flags.DEFINE_boolean("plot", False, "Draw OUT/GRAPH.png of each graph.", flag_values=_FLAGS)
 
 REFERENCES = Path(__file__).with_name("references.json")
@@ -188,7 +194,14 @@ def main(argv: Sequence[str]) -> int:
     seeds = range(_SEEDS.value)
     with shared_programs():
         for seed in seeds:
-            compare(cases, list(solvers.values()), [seed], budget, table)
+            compare(
+                cases,
+                list(solvers.values()),
+                [seed],
+                budget,
+                table,
+                until_best_known=_UNTIL_BEST_KNOWN.value,
+            )
     lines = _name_runs(cases, solvers, seeds, budget)
     entries = make_table(table.rows, lines)
     write_table(folder / "table.csv", entries, solvers)
