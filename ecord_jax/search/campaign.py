@@ -6,9 +6,10 @@ and walked over from each of the four, until they agree; the best of them is an 
 level, merged with three of its like, and so on. So elites of a level know nothing of each other,
 and stay different.
 
-Walks of the next round are twice as long, unless merging is what makes better cuts at the same
-cost; of agent and tabu search the one whose walks ended better does more of them. Rounds end with
-the time or the flips that there are. Shape letters: B trajectories, N vertices.
+Walks grow longer from round to round as long as that promises better cuts than more of the same
+(`ecord_jax.search.horizons`); of agent and tabu search the one whose walks ended better does more
+of them. Rounds end with the time or the flips that there are. Shape letters: B trajectories, N
+vertices.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ecord_jax.search.chunk import Found
 from ecord_jax.search.crew import Crew, Ground, Limit, Task
 from ecord_jax.search.crossing import MERGE, Crossing
 from ecord_jax.search.elites import GROUP, Elite
+from ecord_jax.search.horizons import Horizons
 from ecord_jax.search.prepare import in_background
 from ecord_jax.search.walks import Mover, Walk
 
@@ -38,7 +40,6 @@ _FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
 # Below so many, random labels would not even become what single flips make of them.
 _HARDLY_ANY = 6.0
 _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
-_CLEARLY = 2.0  # spreads of the walks' cuts
 _TRIAL_FLIPS = 2048
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.9  # of the walks, by one mover
@@ -118,9 +119,9 @@ class Campaign:
 
     def _rounds(self) -> Generator[Found | None, None, None]:
         self._first = self._first_horizon()
-        growth = _Growth(self._first)
+        horizons = Horizons(self._first)
         while self._budget > 0 and not self._crew.over:
-            count, horizon = self._next_round(growth.horizon)
+            count, horizon = self._next_round(horizons.choose(self._budget))
             elites = yield from self._crew.run(self._walks(count, horizon))
             if not elites:
                 return
@@ -131,7 +132,7 @@ class Campaign:
                 budget, (rng,) = self._budget, self._rng.spawn(1)
                 champions = yield from self._crossing.run(elites, movers, budget, rng)
                 self._merging = _merging_share(elites, champions)
-            growth.learn(horizon, cuts, champions)
+            horizons.learn(horizon, cuts, champions)
 
     @property
     def steps(self) -> int:
@@ -288,36 +289,3 @@ def _merging_share(elites: Sequence[Elite], champions: Sequence[Elite]) -> float
     walked, merged = (sum(elite.cost for elite in group) for group in (elites, champions))
     least, most = _MERGING
     return min(max(2 * merged / (walked + merged), least), most)
-
-
-class _Growth:
-    """How long walks should be.
-
-    Args:
-        horizon: what those of the first round may cost.
-    """
-
-    def __init__(self, horizon: float) -> None:
-        self.horizon = horizon
-        self._first: tuple[float, float] | None = None  # horizon and mean of the first round
-
-    def learn(self, horizon: float, cuts: Sequence[float], champions: Sequence[Elite]) -> None:
-        """Doubles the horizon, unless champions are clearly more than walks of the same cost are.
-
-        Args:
-            horizon: of the last round.
-            cuts: that the better mover's walks ended with.
-            champions: what merging made of groups.
-        """
-        mean, spread = float(np.mean(cuts)), float(np.std(cuts))
-        if self._first is None:
-            self._first = horizon, mean
-        first, then = self._first
-        self.horizon = 2 * horizon
-        if champions and horizon > first:
-            # What doubling has won on average, which is rather more than the next one will.
-            slope = max((mean - then) / math.log2(horizon / first), 0.0)
-            cost = GROUP * horizon + float(np.mean([champion.cost for champion in champions]))
-            expected = mean + _CLEARLY * spread + slope * math.log2(cost / horizon)
-            if np.mean([champion.cut for champion in champions]) > expected:
-                self.horizon = horizon

@@ -12,7 +12,6 @@ from ecord_jax.agents import load_agent
 from ecord_jax.graphs import Graph, models
 from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.graphs.planted import planted_torus
-from ecord_jax.search import campaign as module
 from ecord_jax.search import crew
 from ecord_jax.search.campaign import Campaign, Plan
 from ecord_jax.search.crossing import Crossing
@@ -253,15 +252,3 @@ def test_tiny_graphs(size):
         graph = Graph.from_edges(np.reshape(pairs, (-1, 2)).astype(int), weights, num_vertices=size)
         best = max(graph.cut([n >> i & 1 for i in range(size)]) for n in range(1 << size))
         assert solve(graph, num_steps=200).cut == best
-
-
-def test_growth_waits_where_merging_is_worth_more():
-    growth = module._Growth(10.0)
-    growth.learn(10.0, 100.0, [])
-    assert growth.horizon == 20.0
-    growth.learn(20.0, 101.0, [])  # one more for twice the cost
-    assert growth.horizon == 40.0
-    growth.learn(40.0, 102.0, [Elite(np.zeros(1, np.int8), 110.0, "merge", 40.0)])
-    assert growth.horizon == 40.0
-    growth.learn(40.0, 102.0, [Elite(np.zeros(1, np.int8), 103.0, "merge", 40.0)])
-    assert growth.horizon == 80.0
