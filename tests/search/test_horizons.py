@@ -50,7 +50,7 @@ def test_stays_where_twice_as_many_walks_are_worth_more():
 def test_what_is_worse_by_chance_is_tried_again():
     horizons = Horizons(10.0)
     learn(horizons, 10.0, 100.0)
-    horizons.learn(20.0, [99.5, 100.1], [])
+    horizons.learn(20.0, [99.9, 100.4], [])
     assert horizons.choose(1e4) != 10.0
     learn(horizons, 20.0, 99.5)
     assert horizons.choose(1e4) == 10.0
