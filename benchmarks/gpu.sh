@@ -67,7 +67,7 @@ if [[ -n "$table2" ]]; then
   for graph in ${table2//,/ }; do
     name="table2-$(basename "$graph" | cut -d. -f1)"
     step "$name" 240 "$python" -m ecord_jax.cli.solve "$graph" \
-      --agent=mixture --time_limit="$((dry ? 3 : 180))" --trajectories=20 --seed=0 --json
+      --time_limit="$((dry ? 3 : 180))" --trajectories=20 --seed=0 --json
   done
   exit $failed
 fi
