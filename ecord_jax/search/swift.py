@@ -186,7 +186,7 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
 
 
 def _copy(numbers: np.ndarray) -> np.ndarray:
-    """A copy that begins with a cache line, so that a row of eight numbers is in one, not in two."""
+    """A copy that begins with a cache line, so that no row of eight numbers lies in two."""
     room = np.empty(numbers.nbytes + _LINE, np.uint8)
     first = -room.ctypes.data % _LINE
     own = room[first : first + numbers.nbytes].view(numbers.dtype).reshape(numbers.shape)

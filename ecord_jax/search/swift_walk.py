@@ -71,8 +71,9 @@ class WalkState(NamedTuple):
             `bend` [3], and the log of the mean degree.
         levels: int64 [L], where in `sums` each level begins.
         rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
-            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and nothing.
-        bins: unsigned [N], of the time since the last flip.
+            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and 0,
+            which makes it a cache line.
+        bins: unsigned [N], those of the time since the last flip.
         held: float64 [K + 1], the curve times M, as of the last refresh.
         ring: int32 [a power of 2 above edges[-1]], the last flips; -1 where the vertex was flipped
             again.
@@ -131,6 +132,7 @@ def walk(w: WalkState) -> None:
             _look(w.settings, shared, counts, len(rows), w.curve, w.held)
             _weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
         vertex = _draw(w.draws[turn], w.sums, w.levels)
+        # What takes no waiting is done between what is asked for and what needs it.
         if len(rows) > _CACHED:
             _fetch(vertex, w.starts, w.near, w.weights, rows)
             _fetch_older(step + _AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
@@ -232,8 +234,6 @@ def _draw(draw: float, sums: Any, levels: Any) -> int:
     for turn in range(len(levels)):
         j = (j << _SHIFT) + levels[top - turn]
         last = j + FAN - 1
-        for line in range(j, last, _NUMBERS):
-            prefetch(sums, line)
         # What comes after the last vertex weighs nothing.
         while j < last and rest >= sums[j] and sums[j + 1] > 0.0:
             rest -= sums[j]
@@ -245,8 +245,11 @@ def _draw(draw: float, sums: Any, levels: Any) -> int:
 def _fetch(vertex: int, starts: Any, near: Any, weights: Any, rows: Any) -> None:
     """Asks the memory for what `_flip` will read first."""
     prefetch(rows, vertex * _WIDTH)
-    prefetch(near, starts[vertex])
-    prefetch(weights, starts[vertex])
+    first, last = starts[vertex], starts[vertex + 1] - 1
+    prefetch(near, first)
+    prefetch(near, last)
+    prefetch(weights, first)
+    prefetch(weights, last)
 
 
 def _fetch_older(step: int, edges: Any, ring: Any, faded: Any, bins: Any, sums: Any) -> None:
