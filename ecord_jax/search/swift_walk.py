@@ -245,11 +245,8 @@ def _draw(draw: float, sums: Any, levels: Any) -> int:
 def _fetch(vertex: int, starts: Any, near: Any, weights: Any, rows: Any) -> None:
     """Asks the memory for what `_flip` will read first."""
     prefetch(rows, vertex * _WIDTH)
-    first, last = starts[vertex], starts[vertex + 1] - 1
-    prefetch(near, first)
-    prefetch(near, last)
-    prefetch(weights, first)
-    prefetch(weights, last)
+    prefetch(near, starts[vertex])
+    prefetch(weights, starts[vertex])
 
 
 def _fetch_older(step: int, edges: Any, ring: Any, faded: Any, bins: Any, sums: Any) -> None:
