@@ -17,7 +17,6 @@ from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vert
 from ecord_jax.search.swift_walk import (
     BEST,
     BEST_STEP,
-    BIN,
     BUDGET,
     FAN,
     LANES,
@@ -33,9 +32,13 @@ from ecord_jax.search.walks import Mover, StartWalk
 __all__ = ["OWN", "SwiftWalk", "start_walk", "survey", "swift_mover"]
 
 # What each walk has for itself in its state; the rest is shared.
-OWN = ("rows", "held", "ring", "sums", "peaks", "some", "exponents", "shared", "counts")
+OWN = (
+    *("rows", "bins", "held", "ring", "faded", "sums", "peaks", "some", "exponents"),
+    *("shared", "counts"),
+)
 
 _NEVER = -(1 << 60)
+_LINE = 64  # bytes of a cache line
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 
 
@@ -126,14 +129,13 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     rows = np.zeros((size, 8))
     rows[:, :PEEK] = np.stack(tables[:PEEK], axis=1)
     rows[:, LAST] = _NEVER
-    rows[:, BIN] = len(edges)
     degree = np.log(max(matrix.nnz, 1) / size)
     scale = math.sqrt(fields.mean()) or 1.0
-    levels = _levels(size)
+    levels, around = _levels(size), 1 << int(edges[-1]).bit_length()
     # The most that a step weighs anew: a vertex, its neighbours, and one for each edge in time.
     most = 1 + int(np.diff(matrix.indptr).max()) + len(edges)
     return WalkState(
-        starts=matrix.indptr.astype(np.int64),
+        starts=matrix.indptr,
         near=matrix.indices.astype(np.int32),
         weights=weights,
         curve=tables.curve,
@@ -143,8 +145,10 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
         ),
         levels=levels[:-1],
         rows=rows,
+        bins=np.full(size, len(edges), np.min_scalar_type(len(edges))),
         held=np.zeros(len(edges) + 1),
-        ring=np.full(1 << int(edges[-1]).bit_length(), -1, np.int32),
+        ring=np.full(around, -1, np.int32),
+        faded=np.zeros(around),
         sums=np.zeros(levels[-1]),
         peaks=np.zeros(levels[-1]),
         some=np.zeros(most + LANES, np.int32),
@@ -176,9 +180,18 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
         labels: int8 [N], where to start.
         rng: of the walk's draws.
     """
-    state = ground._replace(**{name: getattr(ground, name).copy() for name in OWN})
+    state = ground._replace(**{name: _copy(getattr(ground, name)) for name in OWN})
     state.rows[:, SIDE] = 1.0 - 2.0 * labels
     return SwiftWalk(state, rng, labels.astype(np.int8))
+
+
+def _copy(numbers: np.ndarray) -> np.ndarray:
+    """A copy that begins with a cache line, so that no row of eight numbers lies in two."""
+    room = np.empty(numbers.nbytes + _LINE, np.uint8)
+    first = -room.ctypes.data % _LINE
+    own = room[first : first + numbers.nbytes].view(numbers.dtype).reshape(numbers.shape)
+    own[...] = numbers
+    return own
 
 
 def swift_mover(agent: Agent) -> Mover:

@@ -8,7 +8,9 @@ with the globals, which are refreshed now and then for all vertices. Weights are
 32 of them, over 32 sums and so on, so that a vertex is drawn by looking at some of each.
 
 The loop follows `ecord_jax.graphs.compiled`; inner functions take bare arrays, since a NamedTuple
-of many is slow to pass. What a flip needs of a vertex is one row of eight numbers, a cache line.
+of many is slow to pass. On a large graph a flip's time is that of waiting for memory. What it needs
+of a vertex is one row, a cache line; time changes a weight by a factor that the ring has all of, so
+that no rows are read for it; and it is computed while the rows of the flip are on their way.
 Shapes: N vertices, H half-edges, K edges of the time curve, L levels of sums, S numbers on all of
 them, T flips of a chunk.
 """
@@ -24,7 +26,6 @@ __all__ = [
     "BEST",
     "BEST_STEP",
     "BIAS",
-    "BIN",
     "BUDGET",
     "DRIFT",
     "EVERY",
@@ -50,10 +51,10 @@ _LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
 _SQUARINGS, _SMALLER = 12, 2.0**-12  # see `_exp`
 _CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
-_WIDTH, _LINE = 8, 16  # columns of a row, and flips of the ring in a cache line
+_WIDTH, _NUMBERS = 8, 8  # columns of a row, and numbers in a cache line
 _AHEAD = 4  # steps, for which memory is waited less than they take
 # Columns of `rows`, places in `shared` and in `counts`.
-GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST, BIN = 0, 1, 2, 3, 4, 5, 6, 7
+GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST = 0, 1, 2, 3, 4, 5, 6
 CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
 STEP, BUDGET, BEST_STEP, EVERY, COUNTED = 0, 1, 2, 3, 4
 
@@ -70,11 +71,13 @@ class WalkState(NamedTuple):
             `bend` [3], and the log of the mean degree.
         levels: int64 [L], where in `sums` each level begins.
         rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
-            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and the bin
-            of the time since.
+            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and 0,
+            which makes it a cache line.
+        bins: unsigned [N], those of the time since the last flip.
         held: float64 [K + 1], the curve times M, as of the last refresh.
         ring: int32 [a power of 2 above edges[-1]], the last flips; -1 where the vertex was flipped
             again.
+        faded: float64 [as many], the penalty of each of their vertices.
         sums: float64 [S], the weights with which vertices are flipped, up to a factor, and level by
             level the sums of 32 numbers of the level before; each level is filled up with zeros to
             a multiple of 32, the last has no more than 32.
@@ -98,8 +101,10 @@ class WalkState(NamedTuple):
     settings: Any
     levels: Any
     rows: Any
+    bins: Any
     held: Any
     ring: Any
+    faded: Any
     sums: Any
     peaks: Any
     some: Any
@@ -125,17 +130,32 @@ def walk(w: WalkState) -> None:
         step = counts[STEP]
         if step % counts[EVERY] == 0:
             _look(w.settings, shared, counts, len(rows), w.curve, w.held)
-            _weigh_all(rows, w.held, shared, w.sums, w.peaks, w.levels)
-        if len(rows) > _CACHED:
-            _fetch(step + _AHEAD, w.edges, w.ring, rows, w.sums)
+            _weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
         vertex = _draw(w.draws[turn], w.sums, w.levels)
-        shared[CUT] += rows[vertex, PEEK]
-        _note(vertex, step, rows, w.ring)
-        many = _flip(
-            vertex, w.starts, w.near, w.weights, rows, w.held, shared, w.some, w.exponents, w.sums
+        # What takes no waiting is done between what is asked for and what needs it.
+        if len(rows) > _CACHED:
+            _fetch(vertex, w.starts, w.near, w.weights, rows)
+            _fetch_older(step + _AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
+        _note(vertex, step, rows, w.bins, w.ring, w.faded)
+        many = _age(
+            step + 1, w.edges, w.ring, w.faded, w.bins, w.held, shared, w.some, w.exponents, w.sums
         )
-        many = _age(step + 1, w.edges, w.ring, rows, w.held, shared, w.some, w.exponents, many)
-        _weigh(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
+        _put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
+        shared[CUT] += rows[vertex, PEEK]
+        many = _flip(
+            vertex,
+            w.starts,
+            w.near,
+            w.weights,
+            rows,
+            w.bins,
+            w.held,
+            shared,
+            w.some,
+            w.exponents,
+            w.sums,
+        )
+        _put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         counts[STEP] = step + 1
         if shared[CUT] > shared[BEST]:
@@ -168,10 +188,12 @@ def _look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: 
         held[k] = factor * curve[k]
 
 
-def _weigh_all(rows: Any, held: Any, shared: Any, sums: Any, peaks: Any, levels: Any) -> None:
+def _weigh_all(
+    rows: Any, bins: Any, held: Any, shared: Any, sums: Any, peaks: Any, levels: Any
+) -> None:
     top = -math.inf
     for i in range(len(rows)):
-        sums[i] = _score(i, rows, held, shared)
+        sums[i] = _score(i, rows, bins, held, shared)
         top = max(top, sums[i])
     shared[TOP] = top
     for i in range(len(rows)):
@@ -182,13 +204,13 @@ def _weigh_all(rows: Any, held: Any, shared: Any, sums: Any, peaks: Any, levels:
             sums[here + j] = peaks[here + j] = _sum(sums, below + j * FAN)
 
 
-def _score(i: int, rows: Any, held: Any, shared: Any) -> float:
+def _score(i: int, rows: Any, bins: Any, held: Any, shared: Any) -> float:
     """z_i / T, see `swift_scores`."""
     x = rows[i, PEEK] * shared[UNIT]
     loss = min(max(x, _DEEPEST), 0.0)
     bend = shared[RISE] * max(x, 0.0) + shared[DIP] * loss * loss
     bias = rows[i, BIAS] + rows[i, DRIFT] * shared[PROGRESS]
-    z = rows[i, GAIN] * x + bend + bias - rows[i, PENALTY] * held[int(rows[i, BIN])]
+    z = rows[i, GAIN] * x + bend + bias - rows[i, PENALTY] * held[bins[i]]
     return z * shared[COLDNESS]
 
 
@@ -220,24 +242,65 @@ def _draw(draw: float, sums: Any, levels: Any) -> int:
     return j
 
 
-def _fetch(step: int, edges: Any, ring: Any, rows: Any, sums: Any) -> None:
+def _fetch(vertex: int, starts: Any, near: Any, weights: Any, rows: Any) -> None:
+    """Asks the memory for what `_flip` will read first."""
+    prefetch(rows, vertex * _WIDTH)
+    prefetch(near, starts[vertex])
+    prefetch(weights, starts[vertex])
+
+
+def _fetch_older(step: int, edges: Any, ring: Any, faded: Any, bins: Any, sums: Any) -> None:
     """Asks the memory for what `_age` will read at a step, and for that part of the ring before."""
     around = len(ring) - 1
     for k in range(len(edges)):
-        vertex = ring[(step - edges[k]) & around]
-        prefetch(rows, vertex * _WIDTH)
-        prefetch(sums, vertex)
-        if step % _LINE == 0:
-            prefetch(ring, (step + 2 * _LINE - edges[k]) & around)
+        place = (step - edges[k]) & around
+        prefetch(bins, ring[place])
+        prefetch(sums, ring[place])
+        if step % _NUMBERS == 0:
+            prefetch(ring, (place + 4 * _NUMBERS) & around)
+            prefetch(faded, (place + 2 * _NUMBERS) & around)
 
 
-def _note(vertex: int, step: int, rows: Any, ring: Any) -> None:
+def _note(vertex: int, step: int, rows: Any, bins: Any, ring: Any, faded: Any) -> None:
     """Keeps a flip in the ring, and the one before of this vertex no more."""
     last, around = int(rows[vertex, LAST]), len(ring) - 1
-    if step - last <= around:
-        ring[last & around] = -1
-    ring[step & around] = vertex
-    rows[vertex, LAST], rows[vertex, BIN] = step, 0
+    # Without a branch, which would have to wait for the row.
+    ring[(last if step - last <= around else step) & around] = -1
+    ring[step & around], faded[step & around] = vertex, rows[vertex, PENALTY]
+    rows[vertex, LAST], bins[vertex] = step, 0
+
+
+def _age(
+    step: int,
+    edges: Any,
+    ring: Any,
+    faded: Any,
+    bins: Any,
+    held: Any,
+    shared: Any,
+    some: Any,
+    exponents: Any,
+    sums: Any,
+) -> int:
+    """Weighs the vertices that are in the next bin of the time curve from this step on.
+
+    Gives their number.
+    """
+    around, many = len(ring) - 1, 0
+    for k in range(len(edges)):
+        then = step - edges[k]
+        if then < 0:
+            break
+        vertex = ring[then & around]
+        if vertex >= 0:
+            bins[vertex] = k + 1
+            some[many] = vertex
+            exponents[many] = faded[then & around] * (held[k] - held[k + 1]) * shared[COLDNESS]
+            many += 1
+    _exp_all(many, exponents)
+    for m in range(many):
+        exponents[m] *= sums[some[m]]
+    return many
 
 
 def _flip(
@@ -246,66 +309,44 @@ def _flip(
     near: Any,
     weights: Any,
     rows: Any,
+    bins: Any,
     held: Any,
     shared: Any,
     some: Any,
     exponents: Any,
     sums: Any,
 ) -> int:
-    """Flips a vertex; collects it and its neighbours, and gives their number."""
+    """Flips a vertex; weighs it and its neighbours, and gives their number."""
     side, top = rows[vertex, SIDE], shared[TOP]
     rows[vertex, SIDE] = -side
     rows[vertex, PEEK] = -rows[vertex, PEEK]
-    some[0], exponents[0] = vertex, _score(vertex, rows, held, shared) - top
+    some[0], exponents[0] = vertex, _score(vertex, rows, bins, held, shared) - top
     first = starts[vertex]
     many = 1 + starts[vertex + 1] - first
     if len(rows) > _CACHED:
         for e in range(first, first + many - 1):
             prefetch(rows, near[e] * _WIDTH)
+            prefetch(bins, near[e])
             prefetch(sums, near[e])
     for m in range(1, many):
         other = near[first + m - 1]
         rows[other, PEEK] -= 2.0 * weights[first + m - 1] * side * rows[other, SIDE]
-        some[m], exponents[m] = other, _score(other, rows, held, shared) - top
+        some[m], exponents[m] = other, _score(other, rows, bins, held, shared) - top
+    _exp_all(many, exponents)
     return many
 
 
-def _age(
-    step: int,
-    edges: Any,
-    ring: Any,
-    rows: Any,
-    held: Any,
-    shared: Any,
-    some: Any,
-    exponents: Any,
-    many: int,
-) -> int:
-    """Collects the vertices that are in the next bin of the time curve from this step on."""
-    around, top = len(ring) - 1, shared[TOP]
-    for k in range(len(edges)):
-        then = step - edges[k]
-        if then < 0:
-            break
-        vertex = ring[then & around]
-        if vertex >= 0:
-            rows[vertex, BIN] = k + 1
-            some[many], exponents[many] = vertex, _score(vertex, rows, held, shared) - top
-            many += 1
-    return many
-
-
-def _weigh(many: int, some: Any, exponents: Any, sums: Any, peaks: Any, levels: Any) -> None:
-    """Computes the weights of the collected vertices, and the sums that they are in.
-
-    Of a vertex that stands there twice the later exponent is the right one.
-    """
+def _exp_all(many: int, exponents: Any) -> None:
     for m in range((many + LANES - 1) // LANES * LANES):
         exponents[m] = _exp(exponents[m])
+
+
+def _put(many: int, some: Any, numbers: Any, sums: Any, peaks: Any, levels: Any) -> None:
+    """Sets the weights of the collected vertices, and the sums that they are in."""
     for m in range(many):
         i = some[m]
-        change = exponents[m] - sums[i]
-        sums[i] = exponents[m]
+        change = numbers[m] - sums[i]
+        sums[i] = numbers[m]
         _add(i, change, sums, peaks, levels)
 
 

@@ -67,6 +67,11 @@ def features_of(graph, config=CONFIG):
     return vertex_features(config, owners, matrix.indices, weights, graph.num_vertices)
 
 
+def expected_bins(walk, edges):
+    elapsed = walk.step - walk.state.rows[:, swift_walk.LAST]
+    return np.searchsorted(edges, elapsed, side="right")
+
+
 def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT):
     """z / T by the definition, from nothing but the labels and the last flips.
 
@@ -76,8 +81,7 @@ def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT):
     fields = np.asarray((matrix * matrix).sum(axis=1)).ravel()
     sides = 1.0 - 2.0 * walk.labels
     peeks = sides * (matrix @ sides) / math.sqrt(fields.mean())
-    elapsed = walk.step - walk.state.rows[:, swift_walk.LAST]
-    bins = np.searchsorted(edges, elapsed, side="right")
+    bins = expected_bins(walk, edges)
     last = max(walk.step - 1, 0)
     at = last - last % walk.state.counts[swift_walk.EVERY]  # of the last refresh
     shared = swift_globals(
@@ -111,6 +115,7 @@ def check_weights(graph, agent=AGENT):
         walk.advance(-walk.step % every, budget)  # so that a refresh is due next
         best = walk.best_step
         walk.advance(1 + number % every, budget)
+        np.testing.assert_array_equal(walk.state.bins, expected_bins(walk, edges))
         scores = expected_scores(graph, walk, edges, budget, best, agent)
         chances = walk.state.sums[:size]
         kept = np.log(chances) > -250
@@ -120,6 +125,14 @@ def check_weights(graph, agent=AGENT):
         for level in np.split(walk.state.sums, walk.state.levels[1:]):
             np.testing.assert_allclose(level.sum(), chances.sum(), rtol=1e-9)
     assert checked > 5 * size
+
+
+@pytest.mark.parametrize("size", [30, 100_000])
+def test_a_row_is_a_cache_line(size):
+    rows = new_walk(models.erdos_renyi(size, 3 / size, seed=1)).state.rows
+    assert rows[0].nbytes == 64
+    assert rows.ctypes.data % 64 == 0
+    assert rows.flags.c_contiguous
 
 
 @pytest.mark.parametrize("kind", KINDS)
