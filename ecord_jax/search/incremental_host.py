@@ -23,14 +23,27 @@ from ecord_jax.search.incremental import recent_flips
 from ecord_jax.search.incremental_walk import (
     BEST,
     BEST_STEP,
+    COLDEST,
     COLDNESS,
+    COOLING,
+    EVERY,
     STEP,
+    WARMING,
     IncrementalState,
     walk,
 )
+from ecord_jax.search.temperature import NEAR, adapt
 from ecord_jax.search.walks import Mover, StartWalk
 
-__all__ = ["OWN", "IncrementalWalk", "can_walk", "incremental_mover", "start_walk", "survey"]
+__all__ = [
+    "OWN",
+    "IncrementalWalk",
+    "adaptive",
+    "can_walk",
+    "incremental_mover",
+    "start_walk",
+    "survey",
+]
 
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 _FANOUT, _FEATURES = 16, 6
@@ -183,6 +196,10 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
                 0,
                 t.bias @ t.out,
                 t.out_bias,
+                NEAR * size * float(arrays.field_scale),
+                1,
+                1,
+                _COLDEST,
             ],
             np.float64,
         ),
@@ -225,6 +242,19 @@ def _offsets(size: int) -> np.ndarray:
     return np.cumsum([0, *sizes])
 
 
+def adaptive(ground: IncrementalState, lowest: float) -> IncrementalState:
+    """A survey whose walks adapt their temperatures every K flips.
+
+    Args:
+        ground: of `survey`.
+        lowest: temperature, above 0.
+    """
+    shared, flips = ground.shared.copy(), ground.counts[EVERY] / len(ground.labels)
+    shared[WARMING], shared[COOLING] = 1 / adapt(1.0, np.array([0.0, np.inf]), flips, 0.0)
+    shared[COLDEST] = 1 / lowest
+    return ground._replace(shared=shared)
+
+
 def start_walk(
     ground: IncrementalState, labels: np.ndarray, temperature: float, rng: np.random.Generator
 ) -> IncrementalWalk:
@@ -242,17 +272,23 @@ def start_walk(
     return IncrementalWalk(state, rng, labels.astype(np.int8))
 
 
-def incremental_mover(agent: Agent, temperatures: np.ndarray, refresh_every: int) -> Mover:
+def incremental_mover(
+    agent: Agent, temperatures: np.ndarray, refresh_every: int, adapts: bool = False
+) -> Mover:
     """What walks as an agent says for which `can_walk`.
 
     Args:
         agent: the agent.
         temperatures: [B], of trajectories.
         refresh_every: K.
+        adapts: whether they adapt, see `ecord_jax.search.temperature`; those at 0 do not.
     """
+    lowest = agent.config.temperatures[0]
 
     def look(graph: Graph) -> StartWalk:
         ground = survey(agent, graph, refresh_every)
+        if adapts and lowest > 0:
+            ground = adaptive(ground, lowest)
         return lambda b, labels, rng: start_walk(ground, labels, float(temperatures[b]), rng)
 
     return Mover("ecord", look, False)
