@@ -144,7 +144,7 @@ def search_chunk(
     *,
     num_steps: int,
     refresh_every: int = 1,
-    adapt_every: int = 0,
+    adapts: bool = False,
 ) -> tuple[Search, Found]:
     """Lets every trajectory go on for T steps.
 
@@ -157,8 +157,7 @@ def search_chunk(
         num_steps: T (static).
         refresh_every: K (static), see `ecord_jax.search.incremental`; 1 is the plain step. Above 1,
             `embeddings` must be those of `factor`, and K a divisor of T.
-        adapt_every: steps (static) after which temperatures adapt again and again, see
-            `ecord_jax.search.temperature`; 0 for never. A divisor of T and a multiple of K.
+        adapts: whether temperatures do (static), before the first step.
 
     Returns:
         Where they stand then, and the best of all so far.
@@ -166,38 +165,26 @@ def search_chunk(
     key, chunk_key = jax.random.split(search.key)
     in_time = search.step + jnp.arange(num_steps + 1) <= last_step
 
-    def walk(start: Carry, temperature: jax.Array, key: jax.Array, steps: int) -> Any:
-        options = {"num_steps": steps, "temperature": temperature, "embeddings": embeddings}
-        if refresh_every == 1:
-            return rollout(agent, arrays, start, key, **options)
-        options["refresh_every"] = refresh_every
-        return incremental_rollout(agent, arrays, start, key, **options)[:2]
-
-    def adapting(carries: tuple[Carry, jax.Array], key: jax.Array) -> Any:
-        start, temperature = carries
-        after, record = walk(start, temperature, key, adapt_every)
-        gap = after.state.best_cut - after.state.cut
-        size = arrays.num_vertices
-        lowest = agent.config.temperatures[0]
-        flips = adapt_every / size
-        temperature = adapt(temperature, gap / (arrays.field_scale * size), flips, lowest)
-        return (after, temperature), record
-
     def go_on(one: Trajectory, key: jax.Array) -> tuple[Trajectory, jax.Array, jax.Array]:
         state = resume(arrays, one, search.step)
-        start, temperature = Carry(state, one.hidden), one.temperature
-        if adapt_every:
-            keys = jax.random.split(key, num_steps // adapt_every)
-            (after, temperature), record = jax.lax.scan(adapting, (start, temperature), keys)
-            record = jax.tree.map(lambda x: x.reshape(num_steps, *x.shape[2:]), record)
+        if adapts:
+            one = _adapt(arrays, one, state, num_steps)
+            state = resume(arrays, one, search.step)
+        options = {
+            "num_steps": num_steps,
+            "temperature": one.temperature,
+            "embeddings": embeddings,
+        }
+        start = Carry(state, one.hidden)
+        if refresh_every == 1:
+            after, record = rollout(agent, arrays, start, key, **options)
         else:
-            after, record = walk(start, temperature, key, num_steps)
+            after, record, _ = incremental_rollout(
+                agent, arrays, start, key, refresh_every=refresh_every, **options
+            )
         cuts = jnp.where(in_time, jnp.append(state.cut, record.cut), -jnp.inf)
         one = one._replace(
-            labels=after.state.labels,
-            last_flip=after.state.last_flip,
-            hidden=after.hidden,
-            temperature=temperature,
+            labels=after.state.labels, last_flip=after.state.last_flip, hidden=after.hidden
         )
         return keep_best(one, state, record.action, cuts), record.action, cuts
 
@@ -205,6 +192,17 @@ def search_chunk(
     trajectories, actions, cuts = jax.vmap(go_on)(search.trajectories, keys)
     found = best_found(trajectories, actions, cuts)
     return Search(trajectories, search.step + num_steps, key), found
+
+
+def _adapt(arrays: GraphArrays, one: Trajectory, state: State, num_steps: int) -> Trajectory:
+    """A trajectory with another temperature, and at its best labels if it has melted."""
+    size = arrays.num_vertices
+    gap = (state.best_cut - state.cut) / (arrays.field_scale * size)
+    temperature, melted = adapt(one.temperature, gap, num_steps / size)
+    # Nothing is behind the first chunk.
+    temperature = jnp.where(state.step > 0, temperature, one.temperature)
+    labels = jnp.where(melted, one.best_labels, one.labels)
+    return one._replace(temperature=temperature, labels=labels)
 
 
 def resume(arrays: GraphArrays, one: Any, step: jax.Array) -> State:

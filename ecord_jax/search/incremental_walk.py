@@ -22,13 +22,11 @@ import numpy as np
 __all__ = [
     "BEST",
     "BEST_STEP",
-    "COLDEST",
     "COLDNESS",
-    "COOLING",
+    "COUNTED",
     "CUT",
     "EVERY",
     "STEP",
-    "WARMING",
     "IncrementalState",
     "walk",
 ]
@@ -41,7 +39,6 @@ _TIMES = 2  # features before the times
 # Columns of `tables` before those of the features, and places in `shared` and `counts`.
 SQUARE, LINEAR, GAP, TOP, PRODUCTS = 0, 1, 2, 3, 4
 CUT, BEST, COLDNESS, UNIT, SEEN_GAP, SEEN_TOP, EVEN, LENGTH, BIASED, OUT_BIAS = range(10)
-NEAREST, WARMING, COOLING, COLDEST = range(10, 14)
 STEP, BEST_STEP, EVERY, COUNTED, RECENT, BEFORE, LOGARITHM, PENDING = range(8)
 
 
@@ -71,10 +68,9 @@ class IncrementalState(NamedTuple):
         seen: float32 [F], of the vertex that is looked at.
         draws, actions, cuts: float64 [T], int32 [T], float64 [T + 1]: uniform numbers, the vertices
             flipped, the cut before the first and after each.
-        shared: float64 [14]: cut, best cut, 1 / T, what a peek of 1 is seen as; as of the last
+        shared: float64 [10]: cut, best cut, 1 / T, what a peek of 1 is seen as; as of the last
             refresh gap and largest peek as observed, sum_f u_f gamma_f m_f and |m|^2 / A; u . beta,
-            the last bias; the gap up to which a walk is near its best cut, what 1 / T is multiplied
-            by at a refresh where it is and where it is not, and the largest 1 / T.
+            the last bias.
         counts: int64 [8]: flips done, when the best was met, flips between refreshes, when peeks
             were last computed, R, for how long before the start a vertex counts as not flipped,
             whether the gap is seen through a logarithm, how many are pending.
@@ -125,8 +121,6 @@ def walk(w: IncrementalState) -> None:
     for turn in range(len(w.draws)):
         refresh = counts[STEP] % counts[EVERY] == 0
         if refresh:
-            if counts[STEP] > 0:
-                _adapt(shared)
             _remember(
                 w.peeks, w.memory, w.observed, w.gamma, w.out, w.shift, w.cross, shared, counts
             )
@@ -166,13 +160,6 @@ def _count(starts: Any, near: Any, weights: Any, labels: Any, peeks: Any) -> flo
                 cut += weights[e] / 2.0
         peeks[i] = peek
     return cut
-
-
-def _adapt(shared: Any) -> None:
-    """Warms a walk near its best cut and cools another, see `ecord_jax.search.temperature`."""
-    near = shared[BEST] - shared[CUT] <= shared[NEAREST]
-    shared[COLDNESS] *= shared[WARMING] if near else shared[COOLING]
-    shared[COLDNESS] = min(shared[COLDNESS], shared[COLDEST])
 
 
 def _remember(

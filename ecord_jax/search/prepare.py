@@ -28,7 +28,6 @@ from ecord_jax.search.chunk import (
     search_chunk,
     start_search,
 )
-from ecord_jax.search.temperature import ADAPTS_A_SWEEP
 
 __all__ = ["Prepared", "in_background", "is_preparing", "prepare", "translate_memory_errors"]
 
@@ -85,7 +84,6 @@ def prepare(
         # A chunk begins by looking at all vertices.
         refresh_every = min(refresh_every, length)
         length -= length % refresh_every
-        adapt_every = _adapt_every(graph.num_vertices, length, refresh_every) if adapts else 0
         labels = np.pad(starts, ((0, 0), (0, padded - graph.num_vertices)))
         keys = jax.random.split(key, trajectories // group)
         searches = [
@@ -95,7 +93,7 @@ def prepare(
         embeddings = jax.jit(factor)(agent, arrays)
         chunk = jax.jit(
             search_chunk,
-            static_argnames=("num_steps", "refresh_every", "adapt_every"),
+            static_argnames=("num_steps", "refresh_every", "adapts"),
             donate_argnames="search",
         )
         last = jnp.asarray(last_step, jnp.int32)
@@ -107,19 +105,11 @@ def prepare(
             last,
             num_steps=length,
             refresh_every=refresh_every,
-            adapt_every=adapt_every,
+            adapts=adapts,
         )
         compiled = lowered.compile()
         jax.block_until_ready(embeddings)
     return Prepared(searches, lambda s: compiled(agent, arrays, embeddings, s, last), length)
-
-
-def _adapt_every(size: int, length: int, refresh_every: int) -> int:
-    """Steps after which temperatures adapt, a divisor of the chunk's length."""
-    if refresh_every > 1:
-        return refresh_every
-    wanted = max(size // ADAPTS_A_SWEEP, 1)
-    return max(steps for steps in range(1, wanted + 1) if length % steps == 0)
 
 
 def _slices(size: int, width: int) -> list[slice]:

@@ -1,10 +1,10 @@
-"""Temperatures of a search: one a trajectory, and how "auto" adapts it on the way.
+"""Temperatures of a search: one a trajectory, and how those of "auto" adapt on the way.
 
 An agent of the paper makes better cuts the warmer it is, up to a temperature at which it melts: it
-falls far below its best cut, sees observations that it was never trained on, and hardly comes back.
-Where that is depends on the graph, its size and the length of the search: at mean degree 2 three
-times as high as at 5, at 10 000 vertices half of what it is at 1 000. So "auto" warms a trajectory
-slowly as long as it is near its best cut, and cools it quickly where it begins to fall.
+falls far below its best cut, sees what it was never trained on, and does not come back however cold
+it then is. Where that is depends on the graph, its size and the length of the search: at mean
+degree 2 three times as high as at 5, at 5 000 vertices half of what it is at 1 000. So "auto" warms
+each trajectory slowly, and one that has fallen goes back to its best labels, cooler.
 
 Shape letters: B trajectories.
 """
@@ -23,11 +23,11 @@ from jax.typing import ArrayLike
 from ecord_jax.errors import OptionError
 from ecord_jax.networks.config import EcordConfig
 
-__all__ = ["ADAPTS_A_SWEEP", "NEAR", "adapt", "ladder", "to_adapt"]
+__all__ = ["adapt", "adapts", "ladder"]
 
-ADAPTS_A_SWEEP = 80  # times in |V| flips
-NEAR = 0.003  # of s |V|: so far below its best cut a trajectory still is near it
-_WARMING, _COOLING = 0.8, -28.0  # of log T, in |V| flips
+_NEAR = 0.002  # of s |V|: who is further below the best cut has melted
+_WARMER = 0.25  # of log T, in |V| flips
+_COOLER = 0.7
 
 
 def ladder(
@@ -62,31 +62,33 @@ def ladder(
     return np.resize(values, trajectories).astype(np.float32)
 
 
-def to_adapt(temperature: float | Sequence[float] | str, config: Any) -> bool:
-    """Whether temperatures adapt: those of "auto", for an agent of the paper.
+def adapts(temperature: float | Sequence[float] | str, config: Any) -> bool:
+    """Whether temperatures adapt: those of "auto", for an agent of the paper that is not greedy.
 
     Args:
         temperature: as `ladder` takes it.
         config: of the agent.
     """
-    return isinstance(temperature, str) and isinstance(config, EcordConfig)
+    if not isinstance(temperature, str) or not isinstance(config, EcordConfig):
+        return False
+    return config.temperatures[0] > 0
 
 
-def adapt(temperature: ArrayLike, gap: ArrayLike, flips: ArrayLike, lowest: ArrayLike) -> jax.Array:
-    """The temperature with which a trajectory goes on.
+def adapt(temperature: ArrayLike, gap: ArrayLike, flips: ArrayLike) -> tuple[jax.Array, jax.Array]:
+    """How trajectories go on after some flips.
 
     Args:
-        temperature: [...]; 0 stays 0 where it is the lowest.
-        gap: [...], best cut minus cut, over s |V|, s the scale of local fields of
-            `ecord_jax.graphs.arrays`.
-        flips: since the last call, over |V|; more than one count as one.
-        lowest: of all temperatures.
+        temperature: [...].
+        gap: [...], best cut minus cut, over s |V|, s the `field_scale` of
+            `ecord_jax.graphs.arrays.GraphArrays`.
+        flips: over |V|, since the last call; more than one count as one.
 
     Returns:
-        [...].
+        float [...], the temperature; bool [...], whether to go back to the best labels.
     """
-    rate = jnp.where(jnp.asarray(gap) <= NEAR, _WARMING, _COOLING)
-    return jnp.maximum(temperature * jnp.exp(rate * jnp.minimum(flips, 1.0)), lowest)
+    melted = jnp.asarray(gap) > _NEAR
+    warmer = jnp.exp(_WARMER * jnp.minimum(flips, 1.0))
+    return temperature * jnp.where(melted, _COOLER, warmer), melted
 
 
 def _geometric(low: float, high: float, trajectories: int) -> np.ndarray:

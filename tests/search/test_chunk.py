@@ -13,7 +13,6 @@ from ecord_jax.networks.agent import encode, init_agent, initial_hidden
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.search.chunk import chunk_length, group_size, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, rollout
-from ecord_jax.search.temperature import NEAR, adapt
 
 SIZE, TRAJECTORIES, STEPS = 12, 3, 8
 TEMPERATURES = jnp.array([0.0, 0.05, 5.0])
@@ -30,7 +29,7 @@ ARRAYS = to_arrays(GRAPH)
 CONFIG = EcordConfig(hidden=16, embedding=4, message=4, layers=1, value_width=4, advantage_width=4)
 AGENT = init_agent(CONFIG, ARRAYS, jax.random.key(3))
 EMBEDDINGS = encode(AGENT, ARRAYS)
-chunk = jax.jit(search_chunk, static_argnames=("num_steps", "adapt_every"))
+chunk = jax.jit(search_chunk, static_argnames="num_steps")
 
 
 def go_on(search, last_step=10**6, num_steps=STEPS):
@@ -92,24 +91,6 @@ def test_is_the_rollout_and_keeps_the_first_best_labels(last_step):
     assert search.step == 24
     assert found.cut == max(best) == cut(found.labels)
     assert found.step == search.trajectories.best_step[int(np.argmax(best))]
-
-
-def test_temperatures_adapt_to_how_far_below_its_best_each_trajectory_is():
-    first = start_search(AGENT, starts(), TEMPERATURES, jax.random.key(7))
-    search, found = chunk(AGENT, ARRAYS, EMBEDDINGS, first, 10**6, num_steps=STEPS, adapt_every=2)
-    expected, near = np.asarray(TEMPERATURES), []
-    for end in range(2, STEPS + 1, 2):
-        cuts = np.asarray(found.cuts)[:, : end + 1]
-        gap = (cuts.max(axis=1) - cuts[:, -1]) / (float(ARRAYS.field_scale) * SIZE)
-        near.append(gap <= NEAR)
-        expected = np.asarray(adapt(expected, gap, 2 / SIZE, 0.0))
-    assert 0 < np.mean(near) < 1
-    np.testing.assert_allclose(search.trajectories.temperature, expected, rtol=1e-5)
-
-
-def test_given_temperatures_stay():
-    search, _ = go_on(start_search(AGENT, starts(), TEMPERATURES, jax.random.key(7)))
-    np.testing.assert_array_equal(search.trajectories.temperature, TEMPERATURES)
 
 
 def test_start_labels_count():

@@ -19,9 +19,8 @@ from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.fast import BLOCK
 from ecord_jax.search import incremental, incremental_walk
 from ecord_jax.search.incremental import incremental_rollout
-from ecord_jax.search.incremental_host import _rows, adaptive, can_walk, start_walk, survey
+from ecord_jax.search.incremental_host import _rows, can_walk, start_walk, survey
 from ecord_jax.search.rollout import Carry, rollout
-from ecord_jax.search.temperature import adapt
 from tests.helpers import quick_jit, random_agent
 
 SIZE, K, T = 150, 12, 96
@@ -199,33 +198,6 @@ def test_the_best_labels_have_the_best_cut():
         assert graph.cut(walk.best_labels) == pytest.approx(walk.best_cut, abs=1e-3)
         assert graph.cut(walk.labels) == pytest.approx(walk.cuts[-1], abs=1e-3)
     assert walk.best_cut > 1.5 * graph.cut(labels)
-
-
-def test_the_host_adapts_temperatures_as_the_device_does():
-    graph, arrays, agent, labels = setting("free")
-    warm, lowest, unit = 0.3, 0.01, SIZE * float(arrays.field_scale)
-    walk = start_walk(
-        adaptive(survey(agent, graph, K), lowest), labels, warm, np.random.default_rng(3)
-    )
-    temperature, went = warm, []
-    for turn in range(20):
-        walk.advance(K, 0)
-        used = 1 / walk.state.shared[incremental_walk.COLDNESS]
-        if turn:  # adapts at the beginning of a round
-            before, temperature = temperature, float(adapt(temperature, gap, K / SIZE, lowest))
-            went.append(temperature > before)
-        assert used == pytest.approx(temperature, rel=1e-4)
-        gap = (walk.best_cut - walk.cuts[-1]) / unit
-    assert 0 < np.mean(went) < 1
-
-
-def test_the_host_leaves_given_temperatures():
-    graph, _, agent, labels = setting("free")
-    for temperature in (0.0, 0.3):
-        walk = start_walk(survey(agent, graph, K), labels, temperature, np.random.default_rng(3))
-        before = walk.state.shared[incremental_walk.COLDNESS]
-        walk.advance(10 * K, 0)
-        assert walk.state.shared[incremental_walk.COLDNESS] == before
 
 
 def test_solve_goes_by_refresh_every():

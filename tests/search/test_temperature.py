@@ -1,4 +1,4 @@
-"""Tests of the ladder of temperatures, and of how they adapt."""
+"""Tests of the ladder of temperatures."""
 
 import types
 
@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from ecord_jax.errors import OptionError
-from ecord_jax.networks.config import EcordConfig
-from ecord_jax.networks.softmax import SoftmaxConfig
-from ecord_jax.search.temperature import ADAPTS_A_SWEEP, NEAR, adapt, ladder, to_adapt
+from ecord_jax.search.temperature import ladder
 
 
 def config(low, high):
@@ -57,36 +55,3 @@ def test_what_makes_no_sense(temperature):
 def test_more_temperatures_than_trajectories():
     with pytest.raises(OptionError, match="3 temperatures need as many trajectories, not 2"):
         ladder([1, 2, 3], 2, config(0, 0))
-
-
-def test_only_auto_adapts_and_only_an_agent_of_the_paper():
-    assert to_adapt("auto", EcordConfig())
-    assert not to_adapt("auto", SoftmaxConfig())
-    assert not any(to_adapt(given, EcordConfig()) for given in (0.0, 0.3, [0.1, 0.2]))
-
-
-def test_warms_near_the_best_cut_and_cools_far_below_it():
-    gaps = np.array([0.0, NEAR / 2, 2 * NEAR, 1.0])
-    after = np.asarray(adapt(np.full(4, 0.1), gaps, 0.01, 0.001))
-    np.testing.assert_allclose(after[:2], 0.1 * np.exp(0.008), rtol=1e-6)
-    np.testing.assert_allclose(after[2:], 0.1 * np.exp(-0.28), rtol=1e-6)
-    assert adapt(0.1, 1.0, 1.0, 0.001) == np.float32(0.001)
-    assert adapt(0.0, 0.0, 1.0, 0.0) == 0
-
-
-def test_many_flips_count_as_one_sweep():
-    assert adapt(0.1, 0.0, 1000.0, 0.0) == adapt(0.1, 0.0, 1.0, 0.0)
-    assert adapt(0.1, 0.0, 1.0, 0.0) == pytest.approx(0.1 * np.exp(0.8))
-
-
-@pytest.mark.parametrize("melts_at", [0.004, 0.02, 0.3])
-def test_settles_just_below_where_trajectories_melt(melts_at):
-    """A trajectory that falls as long as it is too warm, and comes back as fast."""
-    temperature, gap, seen = np.array([0.002, 0.02, 0.5]), np.zeros(3), []
-    for _ in range(12 * ADAPTS_A_SWEEP):
-        gap = np.maximum(gap + np.where(temperature > melts_at, 0.001, -0.001), 0)
-        temperature = np.asarray(adapt(temperature, gap, 1 / ADAPTS_A_SWEEP, 0.001))
-        seen.append(temperature)
-    late = np.array(seen[-4 * ADAPTS_A_SWEEP :])
-    assert (late < 1.1 * melts_at).all()
-    assert (np.exp(np.log(late).mean(axis=0)) > melts_at / 4).all()
