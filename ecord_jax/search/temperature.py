@@ -88,7 +88,7 @@ def adapt(temperature: ArrayLike, gap: ArrayLike, flips: ArrayLike) -> tuple[jax
     """
     melted = jnp.asarray(gap) > _NEAR
     warmer = jnp.exp(_WARMER * jnp.minimum(flips, 1.0))
-    return temperature * jnp.where(melted, _COOLER, warmer), melted
+    return jnp.asarray(temperature) * jnp.where(melted, _COOLER, warmer), melted
 
 
 def _geometric(low: float, high: float, trajectories: int) -> np.ndarray:
