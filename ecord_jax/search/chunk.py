@@ -20,7 +20,7 @@ from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.agent import Agent, initial_hidden
 from ecord_jax.search.incremental import incremental_rollout
 from ecord_jax.search.rollout import Carry, flipped_labels, rollout
-from ecord_jax.search.temperature import adapt
+from ecord_jax.search.temperature import LEAST_SIZE, adapt
 
 __all__ = [
     "Found",
@@ -197,7 +197,8 @@ def search_chunk(
 def _adapt(arrays: GraphArrays, one: Trajectory, state: State, num_steps: int) -> Trajectory:
     """A trajectory with another temperature, and at its best labels if it has melted."""
     size = arrays.num_vertices
-    gap = (state.best_cut - state.cut) / (arrays.field_scale * size)
+    unit = arrays.field_scale * jnp.maximum(size, LEAST_SIZE)
+    gap = (state.best_cut - state.cut) / unit
     temperature, melted = adapt(one.temperature, gap, num_steps / size)
     # Nothing is behind the first chunk.
     temperature = jnp.where(state.step > 0, temperature, one.temperature)

@@ -32,7 +32,7 @@ from ecord_jax.search.incremental_walk import (
     IncrementalState,
     walk,
 )
-from ecord_jax.search.temperature import adapt
+from ecord_jax.search.temperature import LEAST_SIZE, adapt
 from ecord_jax.search.walks import Mover, StartWalk
 
 __all__ = ["OWN", "IncrementalWalk", "can_walk", "incremental_mover", "start_walk", "survey"]
@@ -289,7 +289,8 @@ def incremental_mover(
     def look(graph: Graph) -> StartWalk:
         ground, unit = survey(agent, graph, refresh_every), math.inf
         if adapts:
-            unit = graph.num_vertices * float(to_arrays(graph).field_scale)
+            size = max(graph.num_vertices, LEAST_SIZE)
+            unit = size * float(to_arrays(graph).field_scale)
         return lambda b, labels, rng: start_walk(ground, labels, float(temperatures[b]), rng, unit)
 
     return Mover("ecord", look, False)

@@ -23,9 +23,12 @@ from jax.typing import ArrayLike
 from ecord_jax.errors import OptionError
 from ecord_jax.networks.config import EcordConfig
 
-__all__ = ["adapt", "adapts", "ladder"]
+__all__ = ["LEAST_SIZE", "adapt", "adapts", "ladder"]
 
+# A fall of a few flips is none, however small the graph is.
+LEAST_SIZE = 2000
 _NEAR = 0.002  # of s |V|: who is further below the best cut has melted
+_COLDEST = 1e-9  # so that none becomes 0
 _WARMER = 0.25  # of log T, in |V| flips
 _COOLER = 0.7
 
@@ -80,7 +83,7 @@ def adapt(temperature: ArrayLike, gap: ArrayLike, flips: ArrayLike) -> tuple[jax
     Args:
         temperature: [...].
         gap: [...], best cut minus cut, over s |V|, s the `field_scale` of
-            `ecord_jax.graphs.arrays.GraphArrays`.
+            `ecord_jax.graphs.arrays.GraphArrays`, |V| at least `LEAST_SIZE`.
         flips: over |V|, since the last call; more than one count as one.
 
     Returns:
@@ -88,7 +91,8 @@ def adapt(temperature: ArrayLike, gap: ArrayLike, flips: ArrayLike) -> tuple[jax
     """
     melted = jnp.asarray(gap) > _NEAR
     warmer = jnp.exp(_WARMER * jnp.minimum(flips, 1.0))
-    return jnp.asarray(temperature) * jnp.where(melted, _COOLER, warmer), melted
+    after = jnp.asarray(temperature) * jnp.where(melted, _COOLER, warmer)
+    return jnp.maximum(after, _COLDEST), melted
 
 
 def _geometric(low: float, high: float, trajectories: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from ecord_jax.networks.agent import encode, init_agent, initial_hidden
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.search.chunk import chunk_length, group_size, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, rollout
-from ecord_jax.search.temperature import adapt
+from ecord_jax.search.temperature import LEAST_SIZE, adapt
 
 SIZE, TRAJECTORIES, STEPS = 12, 3, 8
 TEMPERATURES = jnp.array([0.0, 0.05, 5.0])
@@ -98,13 +98,13 @@ def test_trajectories_far_below_their_best_go_back_to_it_cooler():
     labels = starts()
     search = start_search(AGENT, labels, TEMPERATURES, jax.random.key(7))
     expected, went = np.asarray(TEMPERATURES), []
-    for turn in range(6):
+    for turn in range(20):
         before = jax.tree.map(np.asarray, search.trajectories)
         search, found = chunk(AGENT, ARRAYS, EMBEDDINGS, search, 10**6, num_steps=2, adapts=True)
         cuts, begun = np.asarray(found.cuts), before.labels
         if turn:
             gap = (before.best_cut - [cut(one) for one in begun]) / (
-                float(ARRAYS.field_scale) * SIZE
+                float(ARRAYS.field_scale) * LEAST_SIZE
             )
             expected, melted = map(np.asarray, adapt(expected, gap, 2 / SIZE))
             begun = np.where(melted[:, None], before.best_labels, begun)
