@@ -20,6 +20,7 @@ from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.agent import Agent, initial_hidden
 from ecord_jax.search.incremental import incremental_rollout
 from ecord_jax.search.rollout import Carry, flipped_labels, rollout
+from ecord_jax.search.temperature import LEAST_SIZE, adapt
 
 __all__ = [
     "Found",
@@ -143,6 +144,7 @@ def search_chunk(
     *,
     num_steps: int,
     refresh_every: int = 1,
+    adapts: bool = False,
 ) -> tuple[Search, Found]:
     """Lets every trajectory go on for T steps.
 
@@ -155,6 +157,7 @@ def search_chunk(
         num_steps: T (static).
         refresh_every: K (static), see `ecord_jax.search.incremental`; 1 is the plain step. Above 1,
             `embeddings` must be those of `factor`, and K a divisor of T.
+        adapts: whether temperatures do (static), before the first step.
 
     Returns:
         Where they stand then, and the best of all so far.
@@ -164,6 +167,9 @@ def search_chunk(
 
     def go_on(one: Trajectory, key: jax.Array) -> tuple[Trajectory, jax.Array, jax.Array]:
         state = resume(arrays, one, search.step)
+        if adapts:
+            one = _adapt(arrays, one, state, num_steps)
+            state = resume(arrays, one, search.step)
         options = {
             "num_steps": num_steps,
             "temperature": one.temperature,
@@ -186,6 +192,18 @@ def search_chunk(
     trajectories, actions, cuts = jax.vmap(go_on)(search.trajectories, keys)
     found = best_found(trajectories, actions, cuts)
     return Search(trajectories, search.step + num_steps, key), found
+
+
+def _adapt(arrays: GraphArrays, one: Trajectory, state: State, num_steps: int) -> Trajectory:
+    """A trajectory with another temperature, and at its best labels if it has melted."""
+    size = arrays.num_vertices
+    unit = arrays.field_scale * jnp.maximum(size, LEAST_SIZE)
+    gap = (state.best_cut - state.cut) / unit
+    temperature, melted = adapt(one.temperature, gap, num_steps / size)
+    # Nothing is behind the first chunk.
+    temperature = jnp.where(state.step > 0, temperature, one.temperature)
+    labels = jnp.where(melted, one.best_labels, one.labels)
+    return one._replace(temperature=temperature, labels=labels)
 
 
 def resume(arrays: GraphArrays, one: Any, step: jax.Array) -> State:

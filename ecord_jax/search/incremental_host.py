@@ -6,6 +6,7 @@ Shape letters: N vertices, T flips of a chunk.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import jax
@@ -24,10 +25,14 @@ from ecord_jax.search.incremental_walk import (
     BEST,
     BEST_STEP,
     COLDNESS,
+    COUNTED,
+    CUT,
+    EVERY,
     STEP,
     IncrementalState,
     walk,
 )
+from ecord_jax.search.temperature import LEAST_SIZE, adapt
 from ecord_jax.search.walks import Mover, StartWalk
 
 __all__ = ["OWN", "IncrementalWalk", "can_walk", "incremental_mover", "start_walk", "survey"]
@@ -35,6 +40,8 @@ __all__ = ["OWN", "IncrementalWalk", "can_walk", "incremental_mover", "start_wal
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 _FANOUT, _FEATURES = 16, 6
 _COLDEST = 1e30  # 1 / T at temperature 0
+_ADAPTS = 8  # times in |V| flips
+_LEAST_FLIPS = 256  # in between
 # What a walk has for itself, of an `IncrementalState`.
 _OWN = "labels peeks last_flip tops sums stamps ring pending shift cross seen shared counts"
 OWN = tuple(_OWN.split(" "))
@@ -55,11 +62,14 @@ class IncrementalWalk:
         state: of the compiled loop.
         rng: of its draws.
         best_labels: int8 [N].
+        unit: s |V|, in which it sees how far below its best cut it is; infinite where its
+            temperature does not adapt.
     """
 
     state: IncrementalState
     rng: np.random.Generator
     best_labels: np.ndarray
+    unit: float = math.inf
 
     @property
     def step(self) -> int:
@@ -96,7 +106,9 @@ class IncrementalWalk:
         return self.state.tops[: len(self.labels)]
 
     def advance(self, num_steps: int, budget: int) -> None:
-        """Does T flips; the agent knows of no budget."""
+        """Does T flips, or fewer where its temperature adapts; the agent knows of no budget."""
+        if math.isfinite(self.unit):
+            num_steps = min(num_steps, self._adapt())
         before, best, labels = self.step, self.best_cut, self.labels.copy()
         state = self.state._replace(
             draws=self.rng.random(num_steps),
@@ -108,6 +120,21 @@ class IncrementalWalk:
             done = self.actions[: self.best_step - before]
             flips = np.bincount(done, minlength=len(labels))
             self.best_labels = labels ^ (flips & 1).astype(np.int8)
+
+    def _adapt(self) -> int:
+        """Adapts where it is time to; gives how many flips there are until it is again."""
+        size, refresh_every = len(self.labels), int(self.state.counts[EVERY])
+        # The tree of sums knows of another temperature from a refresh on.
+        every = -(-max(size // _ADAPTS, _LEAST_FLIPS) // refresh_every) * refresh_every
+        if self.step and self.step % every == 0:
+            shared = self.state.shared
+            gap = (self.best_cut - shared[CUT]) / self.unit
+            temperature, melted = adapt(1 / shared[COLDNESS], gap, every / size)
+            shared[COLDNESS] = 1 / float(temperature)
+            if melted:
+                self.state.labels[:] = self.best_labels
+                self.state.counts[COUNTED] = NEVER  # has the loop compute cut and peeks anew
+        return every - self.step % every
 
 
 def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
@@ -226,7 +253,11 @@ def _offsets(size: int) -> np.ndarray:
 
 
 def start_walk(
-    ground: IncrementalState, labels: np.ndarray, temperature: float, rng: np.random.Generator
+    ground: IncrementalState,
+    labels: np.ndarray,
+    temperature: float,
+    rng: np.random.Generator,
+    unit: float = math.inf,
 ) -> IncrementalWalk:
     """A walk before its first flip.
 
@@ -235,24 +266,31 @@ def start_walk(
         labels: int8 [N], where to start.
         temperature: of its softmax; 0 is greedy, ties at random.
         rng: of the walk's draws.
+        unit: s |V| for a temperature that adapts, see `ecord_jax.search.temperature`.
     """
     state = ground._replace(**{name: getattr(ground, name).copy() for name in OWN})
     state.labels[:] = labels
     state.shared[COLDNESS] = 1 / temperature if temperature else _COLDEST
-    return IncrementalWalk(state, rng, labels.astype(np.int8))
+    return IncrementalWalk(state, rng, labels.astype(np.int8), unit)
 
 
-def incremental_mover(agent: Agent, temperatures: np.ndarray, refresh_every: int) -> Mover:
+def incremental_mover(
+    agent: Agent, temperatures: np.ndarray, refresh_every: int, adapts: bool = False
+) -> Mover:
     """What walks as an agent says for which `can_walk`.
 
     Args:
         agent: the agent.
         temperatures: [B], of trajectories.
         refresh_every: K.
+        adapts: whether these adapt, see `ecord_jax.search.temperature`.
     """
 
     def look(graph: Graph) -> StartWalk:
-        ground = survey(agent, graph, refresh_every)
-        return lambda b, labels, rng: start_walk(ground, labels, float(temperatures[b]), rng)
+        ground, unit = survey(agent, graph, refresh_every), math.inf
+        if adapts:
+            size = max(graph.num_vertices, LEAST_SIZE)
+            unit = size * float(to_arrays(graph).field_scale)
+        return lambda b, labels, rng: start_walk(ground, labels, float(temperatures[b]), rng, unit)
 
     return Mover("ecord", look, False)

@@ -19,7 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["BEST", "BEST_STEP", "CUT", "STEP", "IncrementalState", "walk"]
+__all__ = [
+    "BEST",
+    "BEST_STEP",
+    "COLDNESS",
+    "COUNTED",
+    "CUT",
+    "EVERY",
+    "STEP",
+    "IncrementalState",
+    "walk",
+]
 
 _SHIFT = 4  # sixteen children a node
 _NOTHING = -40.0  # exponents below it add nothing to a float32

@@ -55,6 +55,7 @@ def prepare(
     last_step: int,
     refresh_every: int,
     key: jax.Array,
+    adapts: bool = False,
 ) -> Prepared:
     """Puts the graph on the device, embeds its vertices and compiles the chunk.
 
@@ -66,6 +67,7 @@ def prepare(
         last_step: cuts after more steps than that do not count.
         refresh_every: K, see `ecord_jax.search.incremental`.
         key: consumed.
+        adapts: whether temperatures adapt, see `ecord_jax.search.temperature`.
 
     Raises:
         EcordError: if the device has not enough memory.
@@ -91,7 +93,7 @@ def prepare(
         embeddings = jax.jit(factor)(agent, arrays)
         chunk = jax.jit(
             search_chunk,
-            static_argnames=("num_steps", "refresh_every"),
+            static_argnames=("num_steps", "refresh_every", "adapts"),
             donate_argnames="search",
         )
         last = jnp.asarray(last_step, jnp.int32)
@@ -103,6 +105,7 @@ def prepare(
             last,
             num_steps=length,
             refresh_every=refresh_every,
+            adapts=adapts,
         )
         compiled = lowered.compile()
         jax.block_until_ready(embeddings)

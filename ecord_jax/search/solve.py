@@ -36,7 +36,7 @@ from ecord_jax.search.run import Run
 from ecord_jax.search.starts import start_labels
 from ecord_jax.search.swift import swift_mover
 from ecord_jax.search.swift_fleet import prepare_swift_device
-from ecord_jax.search.temperature import ladder
+from ecord_jax.search.temperature import adapts, ladder
 from ecord_jax.search.walks import TABU, Mover
 
 __all__ = ["INGREDIENTS", "Move", "check_limits", "check_options", "solve"]
@@ -84,8 +84,9 @@ def solve(
         num_steps: flips of each trajectory, those over merged graphs included. Without a time limit
             the same key and number give the same labels on the same machine.
         trajectories: B.
-        temperature: a number, a list or "auto", see `ecord_jax.search.temperature.ladder`; "auto"
-            for `swift`, which has learned its own.
+        temperature: a number, a list or "auto": a ladder over the trajectories, from which each
+            adapts, see `ecord_jax.search.temperature`; "auto" for `swift`, which has learned its
+            own.
         key: of `jax.random.key`; consumed.
         init: "random", "equal", "rank2" or labels [N] or [B, N], see
             `ecord_jax.search.starts.start_labels`; later rounds begin at random.
@@ -197,12 +198,14 @@ def _maker(
         np.zeros(0) if is_swift else ladder(temperature, plan.trajectories, policy.config)
     )
 
+    adapting = adapts(temperature, policy.config)
+
     def make(graph: Graph, starts: np.ndarray, best: np.ndarray) -> Hunt:
         with translate_memory_errors(plan.trajectories):
             if move == "tabu":
                 return Campaign(graph, [TABU], starts, best, plan)
             every = _refresh_every(refresh_every, graph.num_vertices, policy.config)
-            mover = _host_mover(policy, temperatures, every)
+            mover = _host_mover(policy, temperatures, every, adapting)
             if mover is not None:
                 movers = [mover] if move == "ecord" else [mover, TABU]
                 return Campaign(graph, movers, starts, best, plan)
@@ -218,7 +221,9 @@ def _maker(
                     seed=list(ours.seed),
                 )
             else:
-                prepared = prepare(graph, policy, starts, temperatures, ours.last_step, every, key)
+                prepared = prepare(
+                    graph, policy, starts, temperatures, ours.last_step, every, key, adapting
+                )
             chunks = Chunks(prepared, ours.last_step, ours.left)
             if theirs is None:
                 return chunks
@@ -227,7 +232,9 @@ def _maker(
     return make
 
 
-def _host_mover(policy: Agent, temperatures: np.ndarray, refresh_every: int) -> Mover | None:
+def _host_mover(
+    policy: Agent, temperatures: np.ndarray, refresh_every: int, adapting: bool
+) -> Mover | None:
     """The agent as a compiled loop, where there is one and JAX computes on the host as well."""
     if jax.default_backend() != "cpu":
         return None
@@ -235,7 +242,7 @@ def _host_mover(policy: Agent, temperatures: np.ndarray, refresh_every: int) -> 
         return swift_mover(policy)
     # Compiled for the host that step is many times faster than what XLA makes of it there.
     if refresh_every > 1 and can_walk(policy.config):
-        return incremental_mover(policy, temperatures, refresh_every)
+        return incremental_mover(policy, temperatures, refresh_every, adapting)
     return None
 
 

@@ -45,7 +45,7 @@ class Walk(Protocol):
     def cuts(self) -> np.ndarray: ...
 
     def advance(self, num_steps: int, budget: int) -> None:
-        """Does T flips.
+        """Does T flips; fewer, but one at least, where the walk itself changes after them.
 
         Args:
             num_steps: T.

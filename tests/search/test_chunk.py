@@ -13,6 +13,7 @@ from ecord_jax.networks.agent import encode, init_agent, initial_hidden
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.search.chunk import chunk_length, group_size, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, rollout
+from ecord_jax.search.temperature import LEAST_SIZE, adapt
 
 SIZE, TRAJECTORIES, STEPS = 12, 3, 8
 TEMPERATURES = jnp.array([0.0, 0.05, 5.0])
@@ -29,7 +30,7 @@ ARRAYS = to_arrays(GRAPH)
 CONFIG = EcordConfig(hidden=16, embedding=4, message=4, layers=1, value_width=4, advantage_width=4)
 AGENT = init_agent(CONFIG, ARRAYS, jax.random.key(3))
 EMBEDDINGS = encode(AGENT, ARRAYS)
-chunk = jax.jit(search_chunk, static_argnames="num_steps")
+chunk = jax.jit(search_chunk, static_argnames=("num_steps", "adapts"))
 
 
 def go_on(search, last_step=10**6, num_steps=STEPS):
@@ -91,6 +92,31 @@ def test_is_the_rollout_and_keeps_the_first_best_labels(last_step):
     assert search.step == 24
     assert found.cut == max(best) == cut(found.labels)
     assert found.step == search.trajectories.best_step[int(np.argmax(best))]
+
+
+def test_trajectories_far_below_their_best_go_back_to_it_cooler():
+    labels = starts()
+    search = start_search(AGENT, labels, TEMPERATURES, jax.random.key(7))
+    expected, went = np.asarray(TEMPERATURES), []
+    for turn in range(20):
+        before = jax.tree.map(np.asarray, search.trajectories)
+        search, found = chunk(AGENT, ARRAYS, EMBEDDINGS, search, 10**6, num_steps=2, adapts=True)
+        cuts, begun = np.asarray(found.cuts), before.labels
+        if turn:
+            gap = (before.best_cut - [cut(one) for one in begun]) / (
+                float(ARRAYS.field_scale) * LEAST_SIZE
+            )
+            expected, melted = map(np.asarray, adapt(expected, gap, 2 / SIZE))
+            begun = np.where(melted[:, None], before.best_labels, begun)
+            went.append(melted)
+        np.testing.assert_allclose(cuts[:, 0], [cut(one) for one in begun], atol=1e-4)
+        np.testing.assert_allclose(search.trajectories.temperature, expected, rtol=1e-5)
+    assert 0 < np.mean(went) < 1
+
+
+def test_given_temperatures_stay():
+    search, _ = go_on(start_search(AGENT, starts(), TEMPERATURES, jax.random.key(7)))
+    np.testing.assert_array_equal(search.trajectories.temperature, TEMPERATURES)
 
 
 def test_start_labels_count():

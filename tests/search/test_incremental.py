@@ -17,10 +17,11 @@ from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import factor, initial_hidden, q_values
 from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.fast import BLOCK
-from ecord_jax.search import incremental, incremental_walk
+from ecord_jax.search import incremental, incremental_host, incremental_walk
 from ecord_jax.search.incremental import incremental_rollout
 from ecord_jax.search.incremental_host import _rows, can_walk, start_walk, survey
 from ecord_jax.search.rollout import Carry, rollout
+from ecord_jax.search.temperature import adapt
 from tests.helpers import quick_jit, random_agent
 
 SIZE, K, T = 150, 12, 96
@@ -198,6 +199,51 @@ def test_the_best_labels_have_the_best_cut():
         assert graph.cut(walk.best_labels) == pytest.approx(walk.best_cut, abs=1e-3)
         assert graph.cut(walk.labels) == pytest.approx(walk.cuts[-1], abs=1e-3)
     assert walk.best_cut > 1.5 * graph.cut(labels)
+
+
+def test_a_walk_far_below_its_best_goes_back_to_it_cooler(monkeypatch):
+    monkeypatch.setattr(incremental_host, "_LEAST_FLIPS", K + 1)
+    graph, arrays, agent, labels = setting("free")
+    unit, temperature, went = SIZE * float(arrays.field_scale), 0.3, []
+    walk = start_walk(survey(agent, graph, K), labels, 0.3, np.random.default_rng(3), unit)
+    for turn in range(20):
+        best, reached = walk.best_labels, walk.labels.copy()
+        before = walk.best_cut, graph.cut(walk.labels)
+        walk.advance(1000, 0)
+        assert walk.step == (turn + 1) * 2 * K  # a multiple of K
+        begun = reached
+        if turn:
+            warmth, melted = adapt(temperature, (before[0] - before[1]) / unit, 2 * K / SIZE)
+            temperature, begun = float(warmth), best if melted else reached
+            went.append(bool(melted))
+        assert 1 / walk.state.shared[incremental_walk.COLDNESS] == pytest.approx(temperature)
+        assert walk.cuts[0] == pytest.approx(graph.cut(begun), abs=1e-3)
+        flips = np.bincount(walk.actions, minlength=SIZE) & 1
+        np.testing.assert_array_equal(walk.labels, begun ^ flips)
+        assert graph.cut(walk.best_labels) == pytest.approx(walk.best_cut, abs=1e-3)
+    assert 0 < np.mean(went) < 1
+
+
+def test_slices_do_not_matter_to_a_walk_that_adapts():
+    graph, arrays, agent, labels = setting("free")
+    unit, ends = SIZE * float(arrays.field_scale), []
+    for slices in ([2000], [100, 1, 399, 700, 2000]):
+        walk = start_walk(survey(agent, graph, K), labels, 0.3, np.random.default_rng(3), unit)
+        for goal in np.cumsum(slices):
+            while walk.step < min(goal, 2000):
+                walk.advance(min(int(goal), 2000) - walk.step, 0)
+        ends.append((walk.labels.tolist(), walk.best_cut))
+    assert ends[0] == ends[1]
+
+
+def test_the_host_leaves_given_temperatures():
+    graph, _, agent, labels = setting("free")
+    for temperature in (0.0, 0.3):
+        walk = start_walk(survey(agent, graph, K), labels, temperature, np.random.default_rng(3))
+        before = walk.state.shared[incremental_walk.COLDNESS]
+        walk.advance(10 * K, 0)
+        assert walk.step == 10 * K
+        assert walk.state.shared[incremental_walk.COLDNESS] == before
 
 
 def test_solve_goes_by_refresh_every():
