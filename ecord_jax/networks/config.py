@@ -35,7 +35,7 @@ class EcordConfig:
         stop_gradient: whether the flipped vertex's embedding enters the GRU without gradient (as in
             the published code; the paper does not say).
         temperatures: (lowest, highest) softmax temperature that suits the trained agent, in units
-            of its Q-values; `solve(temperature="auto")` spreads trajectories between them.
+            of its Q-values; `solve(temperature="auto")` begins between them.
     """
 
     scaling: Scaling = "paper"
