@@ -204,7 +204,7 @@ def test_the_best_labels_have_the_best_cut():
 def test_a_walk_far_below_its_best_goes_back_to_it_cooler(monkeypatch):
     monkeypatch.setattr(incremental_host, "_LEAST_FLIPS", K + 1)
     graph, arrays, agent, labels = setting("free")
-    unit, temperature, went = SIZE * float(arrays.field_scale), 0.3, []
+    unit, temperature, went = 20 * SIZE * float(arrays.field_scale), 0.3, []
     walk = start_walk(survey(agent, graph, K), labels, 0.3, np.random.default_rng(3), unit)
     for turn in range(20):
         best, reached = walk.best_labels, walk.labels.copy()
