@@ -218,7 +218,9 @@ def _maker(
                     seed=list(ours.seed),
                 )
             else:
-                prepared = prepare(graph, policy, starts, temperatures, ours.last_step, every, key)
+                prepared = prepare(
+                    graph, policy, starts, temperatures, ours.last_step, every, key, ours.left
+                )
             chunks = Chunks(prepared, ours.last_step, ours.left)
             if theirs is None:
                 return chunks
