@@ -16,8 +16,8 @@ Specification (section 3.2 and SM C of arXiv:2205.14105)
                TIME_SCALES, 1 if never flipped; the gap through -log1p.
                `one_time`: as `scale_free`, with one time, as the paper has.
                `budget`: as `scale_free`, and two more global observations: progress t / T, the part
-               of the episode's T flips that is gone, and horizon log(T / 16 |V|), of either sign
-               and at most log 16.
+               of the episode's T flips that is gone, and horizon log(T / 16 |V|), at least
+               -log 8 and at most 0.
                `long`: as `budget`, and times that saturate later.
     Episode    ends when the caller says so (2 |V| flips in the paper).
 
@@ -61,8 +61,9 @@ __all__ = [
 
 NEVER = -(1 << 30)
 PAPER_TIME_CLIP = 40
-# Flips a vertex of an episode with horizon 0, and how many times longer or shorter it may look.
-HORIZON_UNIT, HORIZON_RANGE = 16.0, 16.0
+# Flips a vertex of an episode with horizon 0, and how many times shorter one may look. Longer ones
+# look like it: an agent's training knows none, and what it made of them would be chance.
+HORIZON_UNIT, HORIZON_RANGE = 16.0, 8.0
 
 
 def reset(arrays: GraphArrays, labels: jax.Array, budget: jax.Array | int = UNLIMITED) -> State:
@@ -196,7 +197,7 @@ def observe_global(arrays: GraphArrays, state: State, *, scaling: Scaling = "pap
         return jnp.stack([gap, peek])
     progress = jnp.minimum(state.step / state.budget, 1.0)
     length = state.budget / (HORIZON_UNIT * arrays.num_vertices)
-    horizon = jnp.log(jnp.clip(length, 1 / HORIZON_RANGE, HORIZON_RANGE))
+    horizon = jnp.log(jnp.clip(length, 1 / HORIZON_RANGE, 1.0))
     return jnp.stack([gap, peek, progress, horizon])
 
 

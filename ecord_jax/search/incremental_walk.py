@@ -179,7 +179,7 @@ def _remember(
     if counts[BUDGET]:
         shared[SEEN_PROGRESS] = min(counts[STEP] / counts[BUDGET], 1.0)
         length = counts[BUDGET] / (HORIZON_UNIT * len(peeks))
-        shared[SEEN_HORIZON] = math.log(min(max(length, 1.0 / HORIZON_RANGE), HORIZON_RANGE))
+        shared[SEEN_HORIZON] = math.log(min(max(length, 1.0 / HORIZON_RANGE), 1.0))
     shared[EVEN] = shared[LENGTH] = 0.0
     cross[:] = 0.0
     for f in range(len(gamma)):
