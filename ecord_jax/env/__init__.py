@@ -8,10 +8,19 @@ from ecord_jax.env.maxcut import (
     step,
     step_and_look,
 )
-from ecord_jax.env.types import SCALINGS, Observation, Scaling, State, vertex_features
+from ecord_jax.env.types import (
+    SCALINGS,
+    UNLIMITED,
+    Observation,
+    Scaling,
+    State,
+    sees_budget,
+    vertex_features,
+)
 
 __all__ = [
     "SCALINGS",
+    "UNLIMITED",
     "Observation",
     "Scaling",
     "State",
@@ -19,6 +28,7 @@ __all__ = [
     "observe_global",
     "observe_vertices",
     "reset",
+    "sees_budget",
     "step",
     "step_and_look",
     "vertex_features",

@@ -14,6 +14,11 @@ Specification (section 3.2 and SM C of arXiv:2205.14105)
                `scale_free`: scale = s = sqrt(mean_i sum_j w_ij^2), the size of a typical local
                field, so that values do not shrink with |V|; times min(dt / (c |V|), 1) for c in
                TIME_SCALES, 1 if never flipped; the gap through -log1p.
+               `one_time`: as `scale_free`, with one time, as the paper has.
+               `budget`: as `scale_free`, and two more global observations: progress t / T, the part
+               of the episode's T flips that is gone, and horizon log(T / 16 |V|), at least
+               -log 8 and at most 0.
+               `long`: as `budget`, and times that saturate later.
     Episode    ends when the caller says so (2 |V| flips in the paper).
 
 A step touches the flipped vertex and its neighbours, whatever the number of vertices or edges.
@@ -28,10 +33,19 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
-from ecord_jax.env.types import TIME_SCALES, Observation, Scaling, State
+from ecord_jax.env.types import (
+    TIME_SCALES,
+    UNLIMITED,
+    Observation,
+    Scaling,
+    State,
+    sees_budget,
+)
 from ecord_jax.graphs.arrays import GraphArrays
 
 __all__ = [
+    "HORIZON_RANGE",
+    "HORIZON_UNIT",
     "NEVER",
     "PAPER_TIME_CLIP",
     "num_blocks",
@@ -47,14 +61,18 @@ __all__ = [
 
 NEVER = -(1 << 30)
 PAPER_TIME_CLIP = 40
+# Flips a vertex of an episode with horizon 0, and how many times shorter one may look. Longer ones
+# look like it: an agent's training knows none, and what it made of them would be chance.
+HORIZON_UNIT, HORIZON_RANGE = 16.0, 8.0
 
 
-def reset(arrays: GraphArrays, labels: jax.Array) -> State:
+def reset(arrays: GraphArrays, labels: jax.Array, budget: jax.Array | int = UNLIMITED) -> State:
     """Starts an episode from given labels; peeks and cut are computed from scratch in O(E).
 
     Args:
         arrays: the graph.
         labels: [N] of any integer or boolean type, 0 or 1; entries of padding are ignored.
+        budget: int32 [], flips of the whole episode; only looked at by whom they are told.
 
     Returns:
         State at step 0 whose best cut is the cut of `labels`.
@@ -74,6 +92,7 @@ def reset(arrays: GraphArrays, labels: jax.Array) -> State:
         peeks=peeks,
         last_flip=jnp.full(labels.shape, NEVER, jnp.int32),
         step=zero,
+        budget=jnp.asarray(budget, jnp.int32),
         cut=cut,
         best_cut=cut,
         best_step=zero,
@@ -115,6 +134,7 @@ def step_and_look(
         peeks=peeks,
         last_flip=state.last_flip.at[action].add(now - flipped),
         step=now,
+        budget=state.budget,
         cut=cut,
         best_cut=jnp.where(better, cut, state.best_cut),
         best_step=jnp.where(better, now, state.best_step),
@@ -167,13 +187,18 @@ def observe_vertices(
 
 
 def observe_global(arrays: GraphArrays, state: State, *, scaling: Scaling = "paper") -> jax.Array:
-    """float32 [2]: the global part of `observe`, for those who need no more."""
+    """float32 [G]: the global part of `observe`, for those who need no more."""
     unit = scale(arrays, scaling)
     gap = (state.cut - state.best_cut) / unit
-    if scaling == "scale_free":
+    if scaling != "paper":
         gap = -jnp.log1p(-gap)
     peek = jnp.max(state.peeks, where=arrays.vertex_mask, initial=-jnp.inf) / unit
-    return jnp.stack([gap, peek])
+    if not sees_budget(scaling):
+        return jnp.stack([gap, peek])
+    progress = jnp.minimum(state.step / state.budget, 1.0)
+    length = state.budget / (HORIZON_UNIT * arrays.num_vertices)
+    horizon = jnp.log(jnp.clip(length, 1 / HORIZON_RANGE, 1.0))
+    return jnp.stack([gap, peek, progress, horizon])
 
 
 def scale(arrays: GraphArrays, scaling: Scaling) -> jax.Array:
@@ -187,7 +212,7 @@ def time_spans(num_vertices: Any, scaling: Scaling) -> list[Any]:
     """Steps after a flip at which each of the observed times saturates."""
     if scaling == "paper":
         return [float(PAPER_TIME_CLIP)]
-    return [c * num_vertices for c in TIME_SCALES]
+    return [c * num_vertices for c in TIME_SCALES[scaling]]
 
 
 def _side(labels: jax.Array) -> jax.Array:

@@ -29,6 +29,8 @@ class TrainConfig:
         batch_size: transitions a gradient step.
         buffer_size: transitions kept.
         episode_factor: episodes last this many times |V| steps.
+        most_rounds: an episode lasts from 1 to so many times as long, drawn log-uniformly, each on
+            its own (1 in the paper). Otherwise a horizon that is observed would mean nothing.
         continued: chance that an episode goes on where the trajectory's last one ended, on the same
             graph, with the best cut set back to the current one (0 in the paper). Episodes of
             2 |V| steps then also show what a long search meets.
@@ -66,6 +68,7 @@ class TrainConfig:
     batch_size: int = 64
     buffer_size: int = 40_000
     episode_factor: int = 2
+    most_rounds: int = 1
     continued: float = 0.0
     learning_rate: float = 1e-3
     final_learning_rate: float = 1e-3
@@ -96,7 +99,7 @@ class TrainConfig:
                 wanted = ", ".join(get_args(choices))
                 raise OptionError(f"{name}={getattr(self, name)!r} is none of {wanted}")
         at_least_one = (
-            "num_updates num_graphs update_every batch_size episode_factor n_step "
+            "num_updates num_graphs update_every batch_size episode_factor most_rounds n_step "
             "validate_every validation_graphs validation_trajectories validation_factor"
         )
         for name in at_least_one.split():
@@ -136,7 +139,7 @@ class TrainConfig:
 
     @property
     def episode_length(self) -> int:
-        """Flips an episode."""
+        """Flips of an episode's round, at whose end others may begin: of a shortest episode."""
         return self.episode_factor * self.graphs.num_vertices
 
     @property
@@ -152,5 +155,5 @@ class TrainConfig:
 
     @property
     def pool_slots(self) -> int:
-        """Episodes whose graphs must be kept, since the replay refers to them."""
+        """Rounds whose graphs must be kept, since the replay refers to them."""
         return -(-self.steps_kept // self.episode_length) + 1

@@ -106,7 +106,8 @@ def window_loss(
     learned = 1 if last_only else config.bptt + 1  # steps from `first` on that have a loss
     judged = learned + config.n_step  # and steps that their returns need
     seen, reward = _replay(arrays, window, config)
-    alive = window.start.state.step + jnp.arange(config.window + 1) < config.episode_length
+    state = window.start.state
+    alive = state.step + jnp.arange(config.window + 1) < state.budget
 
     def part(sequence: Any, size: int = judged) -> Any:
         cut = functools.partial(jax.lax.dynamic_slice_in_dim, start_index=first, slice_size=size)

@@ -79,7 +79,8 @@ def train(
     run = _start(config, checkpoints if resume else None)
     describe_run(folder / "config.json", dataclasses.asdict(config), command)
     log = MetricsLog(folder / "metrics.jsonl", keep_until=run.updates)
-    validation = make_validation(config)
+    # Reference cuts take long: a run that is over does without.
+    validation = functools.cache(functools.partial(make_validation, config))
     one_update = jax.jit(functools.partial(update, config), donate_argnums=0)
     bar = tqdm(total=config.num_updates, initial=run.updates, disable=not show_progress)
     clock = time.monotonic() - run.seconds
@@ -92,7 +93,7 @@ def train(
             log.write(run.updates, run.seconds, jax.device_get(metrics))
         last = run.updates == config.num_updates
         if run.updates % config.validate_every == 0 or last:
-            _validate(config, run, validation, log)
+            _validate(config, run, validation(), log)
             bar.set_postfix_str(f"validation {run.best.best:.4f} at {run.best_update}")
             _save_best(config, run, folder, command)
         if run.updates % checkpoint_every == 0 or last:

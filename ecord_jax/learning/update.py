@@ -69,12 +69,19 @@ def _new_graphs(config: TrainConfig, key: jax.Array) -> GraphArrays:
     return jax.vmap(lambda k: sample_graph(config.graphs, k))(keys)
 
 
-def _new_carry(agent: Agent, graphs: GraphArrays, key: jax.Array) -> Carry:
+def _budgets(config: TrainConfig, key: jax.Array) -> jax.Array:
+    """int32 [B], flips of new episodes: whole rounds, log-uniform."""
+    spread = jax.random.uniform(jax.random.fold_in(key, 1), (config.num_graphs,))
+    rounds = jnp.floor((config.most_rounds + 1.0) ** spread).astype(jnp.int32)
+    return config.episode_length * jnp.clip(rounds, 1, config.most_rounds)
+
+
+def _new_carry(config: TrainConfig, agent: Agent, graphs: GraphArrays, key: jax.Array) -> Carry:
     """Random start labels on each graph."""
     size, n = graphs.num_vertices.shape[0], graphs.row_start.shape[-1] - 1
     labels = jax.random.bernoulli(key, shape=(size, n)).astype(jnp.int8)
     hidden = jnp.tile(initial_hidden(agent), (size, 1))
-    return Carry(jax.vmap(reset)(graphs, labels), hidden)
+    return Carry(jax.vmap(reset)(graphs, labels, _budgets(config, key)), hidden)
 
 
 def init_train_state(config: TrainConfig) -> TrainState:
@@ -82,7 +89,7 @@ def init_train_state(config: TrainConfig) -> TrainState:
     agent_key, graph_key, label_key, key = jax.random.split(jax.random.key(config.seed), 4)
     graphs = _new_graphs(config, graph_key)
     agent = init_agent(config.network, jax.tree.map(lambda x: x[0], graphs), agent_key)
-    carry = _new_carry(agent, graphs, label_key)
+    carry = _new_carry(config, agent, graphs, label_key)
     example = Transition(
         graph=jnp.zeros((), jnp.int32),
         carry=jax.tree.map(lambda x: x[0], carry),
@@ -104,33 +111,44 @@ def init_train_state(config: TrainConfig) -> TrainState:
 
 
 def _start_episodes(config: TrainConfig, agent: Agent, pool, carry: Carry, slot, key):
-    """The next episodes, their graphs in the next slot of the pool: new ones, or continued."""
+    """The next round, its graphs in the next slot of the pool.
+
+    Where an episode is over the next one begins: on a new graph, or on the same one from where the
+    last one ended.
+    """
     graph_key, label_key, continue_key = jax.random.split(key, 3)
     size = config.num_graphs
-    goes_on = jax.random.bernoulli(continue_key, config.continued, (size,))
+    running = carry.state.step < carry.state.budget
+    stays = running | jax.random.bernoulli(continue_key, config.continued, (size,))
 
-    def either(old: jax.Array, new: jax.Array) -> jax.Array:
-        return jnp.where(goes_on.reshape(-1, *[1] * (new.ndim - 1)), old, new)
+    def choose(which: jax.Array, old: Any, new: Any) -> Any:
+        def either(x: jax.Array, y: jax.Array) -> jax.Array:
+            return jnp.where(which.reshape(-1, *[1] * (y.ndim - 1)), x, y)
+
+        return jax.tree.map(either, old, new)
 
     old = jax.tree.map(lambda x: jax.lax.dynamic_slice_in_dim(x, slot * size, size), pool)
-    graphs = jax.tree.map(either, old, _new_graphs(config, graph_key))
+    graphs = choose(stays, old, _new_graphs(config, graph_key))
+    new = _new_carry(config, agent, graphs, label_key)
     state = carry.state
     again = dataclasses.replace(
-        jax.vmap(reset)(old, state.labels), last_flip=state.last_flip - state.step[:, None]
+        jax.vmap(reset)(old, state.labels, new.state.budget),
+        last_flip=state.last_flip - state.step[:, None],
     )
-    new = _new_carry(agent, graphs, label_key)
+    started = choose(stays, Carry(again, carry.hidden), new)
     slot = (slot + 1) % config.pool_slots
     pool = jax.tree.map(
         lambda x, part: jax.lax.dynamic_update_slice_in_dim(x, part, slot * size, 0), pool, graphs
     )
-    return pool, jax.tree.map(either, Carry(again, carry.hidden), new), slot
+    return pool, choose(running, carry, started), slot
 
 
 def act(config: TrainConfig, train: TrainState) -> tuple[TrainState, dict[str, jax.Array]]:
-    """`update_every` steps of every trajectory, stored; finished episodes start anew before."""
+    """`update_every` steps of every trajectory, stored; after a round others begin before."""
     episode_key, act_key, key = jax.random.split(train.key, 3)
+    first = train.carry.state.step[0]  # all rounds end together
     pool, carry, slot = jax.lax.cond(
-        train.carry.state.step[0] >= config.episode_length,
+        (first > 0) & (first % config.episode_length == 0),
         lambda pool, carry, slot: _start_episodes(
             config, train.agent, pool, carry, slot, episode_key
         ),

@@ -79,7 +79,7 @@ def best_cuts(
     def one(arrays: GraphArrays, embeddings, key: jax.Array, temperature: jax.Array):
         label_key, key = jax.random.split(key)
         labels = jax.random.bernoulli(label_key, shape=arrays.vertex_mask.shape)
-        carry = Carry(reset(arrays, labels), initial_hidden(agent))
+        carry = Carry(reset(arrays, labels, num_steps), initial_hidden(agent))
         carry, _ = rollout(
             agent,
             arrays,

@@ -133,7 +133,7 @@ def remember(
         embeddings: what `encode` made, or `factor`.
         action: int32 [], the vertex.
         features: float32 [F], what was observed of it before the flip.
-        next_globals: float32 [2], o_G after the flip.
+        next_globals: float32 [G], o_G after the flip.
         hidden: float32 [H], before.
     """
     if hidden.size == 0:

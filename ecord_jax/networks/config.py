@@ -23,7 +23,7 @@ class EcordConfig:
         scaling: scaling of observations and rewards, see `ecord_jax.env.maxcut`.
         gnn: `on`, or `zero`: zero vectors in place of vertex embeddings (the paper's ablation).
         rnn: `gru`; `zero`: a zero hidden state (the paper's ablation); `none`: the heads see the
-            two global observations in place of the hidden state.
+            global observations in place of the hidden state.
         embedding: width of vertex embeddings and of embedded observations (16).
         layers: rounds of message passing (4).
         share_layers: one set of weights for all rounds, as the paper's equation has it.

@@ -1,6 +1,6 @@
 """The recurrent Q-network that picks vertices, once a step (section 3.2, SM B).
 
-Shape letters: N padded vertices, D embedding width, F features, H hidden width.
+Shape letters: N padded vertices, D embedding width, F features, G globals, H hidden width.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class EcordNetwork(nn.Module):
         Args:
             vertex: float32 [D], x_i of the flipped vertex.
             features: float32 [F], what was observed of it before the flip.
-            next_globals: float32 [2], o_G after the flip.
+            next_globals: float32 [G], o_G after the flip.
             hidden: float32 [H].
         """
         if self.config.rnn != "gru":
@@ -140,7 +140,7 @@ class _Projection(nn.Module):
     def __call__(self, memory: jax.Array) -> jax.Array:
         if self.kind == "linear":
             return nn.Dense(self.width, use_bias=False)(memory)
-        # Without an RNN the memory is two numbers: half of it, normalised, would be a constant.
+        # Without an RNN the memory is a few numbers: half of two, normalised, would be a constant.
         inner = nn.Dense(max(memory.shape[-1] // 2, self.width))(jnp.tanh(memory))
         inner = nn.leaky_relu(nn.LayerNorm()(inner))
         return nn.leaky_relu(nn.LayerNorm()(nn.Dense(self.width)(inner)))

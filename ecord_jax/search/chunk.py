@@ -14,7 +14,7 @@ import numpy as np
 from flax import struct
 from jax.typing import ArrayLike
 
-from ecord_jax.env import State, reset
+from ecord_jax.env import UNLIMITED, State, reset
 from ecord_jax.env.maxcut import NEVER
 from ecord_jax.graphs.arrays import GraphArrays
 from ecord_jax.networks.agent import Agent, initial_hidden
@@ -141,6 +141,7 @@ def search_chunk(
     embeddings: Any,
     search: Search,
     last_step: jax.Array | int,
+    budget: jax.Array | int | None = None,
     *,
     num_steps: int,
     refresh_every: int = 1,
@@ -154,6 +155,8 @@ def search_chunk(
         embeddings: `encode(agent, arrays)` or `factor(agent, arrays)`.
         search: where the trajectories stand.
         last_step: int32 [], cuts after more steps than that do not count.
+        budget: int32 [], steps that there is time for, those done included; `last_step` if not
+            given.
         num_steps: T (static).
         refresh_every: K (static), see `ecord_jax.search.incremental`; 1 is the plain step. Above 1,
             `embeddings` must be those of `factor`, and K a divisor of T.
@@ -163,13 +166,14 @@ def search_chunk(
         Where they stand then, and the best of all so far.
     """
     key, chunk_key = jax.random.split(search.key)
+    budget = last_step if budget is None else budget
     in_time = search.step + jnp.arange(num_steps + 1) <= last_step
 
     def go_on(one: Trajectory, key: jax.Array) -> tuple[Trajectory, jax.Array, jax.Array]:
-        state = resume(arrays, one, search.step)
+        state = resume(arrays, one, search.step, budget)
         if adapts:
             one = _adapt(arrays, one, state, num_steps)
-            state = resume(arrays, one, search.step)
+            state = resume(arrays, one, search.step, budget)
         options = {
             "num_steps": num_steps,
             "temperature": one.temperature,
@@ -206,15 +210,18 @@ def _adapt(arrays: GraphArrays, one: Trajectory, state: State, num_steps: int) -
     return one._replace(temperature=temperature, labels=labels)
 
 
-def resume(arrays: GraphArrays, one: Any, step: jax.Array) -> State:
+def resume(
+    arrays: GraphArrays, one: Any, step: jax.Array, budget: jax.Array | int = UNLIMITED
+) -> State:
     """The state of a trajectory after so many flips, peeks and cut computed anew.
 
     Args:
         arrays: the graph.
         one: a `Trajectory`, or another with its labels, times and bests.
         step: int32 [].
+        budget: int32 [], of the whole search.
     """
-    state = reset(arrays, one.labels)
+    state = reset(arrays, one.labels, budget)
     return dataclasses.replace(
         state,
         last_flip=one.last_flip,

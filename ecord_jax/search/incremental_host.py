@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ecord_jax.env import sees_budget
 from ecord_jax.env.maxcut import NEVER, scale, time_spans
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays, weight_unit
@@ -24,6 +25,7 @@ from ecord_jax.search.incremental import recent_flips
 from ecord_jax.search.incremental_walk import (
     BEST,
     BEST_STEP,
+    BUDGET,
     COLDNESS,
     COUNTED,
     CUT,
@@ -106,7 +108,12 @@ class IncrementalWalk:
         return self.state.tops[: len(self.labels)]
 
     def advance(self, num_steps: int, budget: int) -> None:
-        """Does T flips, or fewer where its temperature adapts; the agent knows of no budget."""
+        """Does T flips, or fewer where its temperature adapts.
+
+        An agent that sees the budget looks at it with the next refresh.
+        """
+        if self.state.counts[BUDGET]:
+            self.state.counts[BUDGET] = budget
         if math.isfinite(self.unit):
             num_steps = min(num_steps, self._adapt())
         before, best, labels = self.step, self.best_cut, self.labels.copy()
@@ -150,8 +157,10 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
     matrix = graph.adjacency()
     unit = weight_unit(float(np.abs(matrix.data).max(initial=0.0)))
     width, features = len(t.scale), len(t.observed)
+    budgeted = sees_budget(config.scaling)
+    globals_ = 4 if budgeted else 2
     # The memory is linear in the globals: p = p_0 + sum_g p_g o_g.
-    probes = np.concatenate([np.zeros((1, 2)), np.eye(2)]).astype(np.float32)
+    probes = np.eye(1 + globals_, globals_, -1, np.float32)
     hidden = jnp.zeros(0)
     memory = np.stack([projected_memory(agent, jnp.asarray(g), hidden) for g in probes])
     memory[1:] -= memory[0]
@@ -169,8 +178,9 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
             [
                 t.square[:size] + products[0],
                 t.linear[:size],
-                *products[1:],
+                *products[1:3],
                 *t.observed_products[:, :size],
+                *products[3:],
             ],
             axis=1,
         ),
@@ -210,6 +220,8 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
                 0,
                 t.bias @ t.out,
                 t.out_bias,
+                0,
+                0,
             ],
             np.float64,
         ),
@@ -221,8 +233,9 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
                 0,
                 recent,
                 0 if config.scaling == "paper" else -NEVER,
-                config.scaling == "scale_free",
+                config.scaling != "paper",
                 0,
+                budgeted,
             ]
         ),
     )

@@ -19,9 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ecord_jax.env.maxcut import HORIZON_RANGE, HORIZON_UNIT
+
 __all__ = [
     "BEST",
     "BEST_STEP",
+    "BUDGET",
     "COLDNESS",
     "COUNTED",
     "CUT",
@@ -36,10 +39,11 @@ _NOTHING = -40.0  # exponents below it add nothing to a float32
 _HALF_SUM, _HALF_DIFFERENCE, _EPSILON = 0.505, 0.495, 1e-6  # of leaky ReLU, of layer norm
 _COUNT_EVERY = 4  # peeks are computed anew when so many flips were done for each of them
 _TIMES = 2  # features before the times
-# Columns of `tables` before those of the features, and places in `shared` and `counts`.
-SQUARE, LINEAR, GAP, TOP, PRODUCTS = 0, 1, 2, 3, 4
+# Columns of `tables` (those of progress and horizon come last), places in `shared` and `counts`.
+SQUARE, LINEAR, GAP, TOP, PRODUCTS, PROGRESS, HORIZON = 0, 1, 2, 3, 4, 10, 11
 CUT, BEST, COLDNESS, UNIT, SEEN_GAP, SEEN_TOP, EVEN, LENGTH, BIASED, OUT_BIAS = range(10)
-STEP, BEST_STEP, EVERY, COUNTED, RECENT, BEFORE, LOGARITHM, PENDING = range(8)
+SEEN_PROGRESS, SEEN_HORIZON = 10, 11
+STEP, BEST_STEP, EVERY, COUNTED, RECENT, BEFORE, LOGARITHM, PENDING, BUDGET = range(9)
 
 
 class IncrementalState(NamedTuple):
@@ -49,9 +53,10 @@ class IncrementalState(NamedTuple):
         starts, near, weights: int64 [N + 1], int32 [H], float32 [H]: the neighbours of each vertex,
             and the weights of the edges to them.
         static: float32 [N, A], gamma_f S_fi of `ecord_jax.networks.fast`.
-        tables: float32 [N, 4 + F], |S_i|^2 / A, the linear sum, 2 S_i . m / A for each global, and
-            2 S_i . O_k / A.
-        memory: float32 [3, A], m where the globals are 0 and what each adds, without gamma.
+        tables: float32 [N, 4 + F], |S_i|^2 / A, the linear sum, 2 S_i . m / A for gap and largest
+            peek, and 2 S_i . O_k / A; [N, 4 + F + 2] for agents that see progress and horizon.
+        memory: float32 [1 + globals, A], m where all globals are 0 and what each adds, without
+            gamma.
         observed: float32 [F, A], O without gamma.
         gamma, bias, out: float32 [A], layer norm's gamma and beta, and u.
         weighed, inner, slopes: float32 [F, A], [F, F], [F]: gamma O, O_k . O_j / A and
@@ -68,12 +73,13 @@ class IncrementalState(NamedTuple):
         seen: float32 [F], of the vertex that is looked at.
         draws, actions, cuts: float64 [T], int32 [T], float64 [T + 1]: uniform numbers, the vertices
             flipped, the cut before the first and after each.
-        shared: float64 [10]: cut, best cut, 1 / T, what a peek of 1 is seen as; as of the last
+        shared: float64 [12]: cut, best cut, 1 / T, what a peek of 1 is seen as; as of the last
             refresh gap and largest peek as observed, sum_f u_f gamma_f m_f and |m|^2 / A; u . beta,
-            the last bias.
-        counts: int64 [8]: flips done, when the best was met, flips between refreshes, when peeks
+            the last bias; progress and horizon as of the last refresh.
+        counts: int64 [9]: flips done, when the best was met, flips between refreshes, when peeks
             were last computed, R, for how long before the start a vertex counts as not flipped,
-            whether the gap is seen through a logarithm, how many are pending.
+            whether the gap is seen through a logarithm, how many are pending, flips of the whole
+            walk (0 for agents that do not see it).
     """
 
     starts: Any
@@ -128,7 +134,7 @@ def walk(w: IncrementalState) -> None:
         for k in range(size if refresh else counts[PENDING]):
             i = k if refresh else w.pending[k]
             _look(i, w.labels, w.peeks, w.last_flip, w.rates, w.seen, shared, counts)
-            sigma = _deviation(i, w.tables, w.inner, w.cross, w.seen, shared)
+            sigma = _deviation(i, w.tables, w.inner, w.cross, w.seen, shared, counts)
             even = _even(i, w.tables, w.slopes, w.seen, shared) + shared[BIASED] * sigma
             odd = _odd(i, w.static, w.shift, w.bias, w.out, w.weighed, w.seen, sigma)
             w.tops[i] = (_HALF_SUM * even + _HALF_DIFFERENCE * odd) / sigma + shared[OUT_BIAS]
@@ -181,10 +187,16 @@ def _remember(
     if counts[LOGARITHM]:
         gap = -math.log1p(-gap)
     shared[SEEN_GAP], shared[SEEN_TOP] = gap, top
+    if counts[BUDGET]:
+        shared[SEEN_PROGRESS] = min(counts[STEP] / counts[BUDGET], 1.0)
+        length = counts[BUDGET] / (HORIZON_UNIT * len(peeks))
+        shared[SEEN_HORIZON] = math.log(min(max(length, 1.0 / HORIZON_RANGE), 1.0))
     shared[EVEN] = shared[LENGTH] = 0.0
     cross[:] = 0.0
     for f in range(len(gamma)):
         m = memory[0, f] + memory[1, f] * gap + memory[2, f] * top
+        if counts[BUDGET]:
+            m += memory[3, f] * shared[SEEN_PROGRESS] + memory[4, f] * shared[SEEN_HORIZON]
         shift[f] = gamma[f] * m
         shared[EVEN] += out[f] * shift[f]
         shared[LENGTH] += m * m / len(gamma)
@@ -204,10 +216,15 @@ def _look(
         seen[_TIMES + k] = part if part < one else one
 
 
-def _deviation(i: int, tables: Any, inner: Any, cross: Any, seen: Any, shared: Any) -> float:
+def _deviation(
+    i: int, tables: Any, inner: Any, cross: Any, seen: Any, shared: Any, counts: Any
+) -> float:
     """sigma_i of `ecord_jax.networks.fast`."""
     variance = tables[i, SQUARE] + shared[LENGTH]
     variance += tables[i, GAP] * shared[SEEN_GAP] + tables[i, TOP] * shared[SEEN_TOP]
+    if counts[BUDGET]:
+        variance += tables[i, PROGRESS] * shared[SEEN_PROGRESS]
+        variance += tables[i, HORIZON] * shared[SEEN_HORIZON]
     for k in range(6):
         slope = np.float32(0.0)
         for j in range(6):

@@ -8,6 +8,7 @@ its end, unless it leaves by `os._exit`, as the command-line program does.
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -17,17 +18,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ecord_jax.env import sees_budget
 from ecord_jax.errors import EcordError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import Agent, factor
 from ecord_jax.search.chunk import (
     Found,
+    Search,
     chunk_length,
     group_size,
     search_chunk,
     start_search,
 )
+from ecord_jax.search.fleet import Fleet
 
 __all__ = ["Prepared", "in_background", "is_preparing", "prepare", "translate_memory_errors"]
 
@@ -37,7 +41,7 @@ _Value = TypeVar("_Value")
 
 class Prepared(NamedTuple):
     """Attributes:
-    searches: groups of trajectories before their first chunks.
+    searches: numbered groups of trajectories before their first chunks.
     run: does a group's next chunk; the search that it is given is used up.
     num_steps: steps of a chunk.
     """
@@ -55,6 +59,7 @@ def prepare(
     last_step: int,
     refresh_every: int,
     key: jax.Array,
+    left: Callable[[], float],
     adapts: bool = False,
 ) -> Prepared:
     """Puts the graph on the device, embeds its vertices and compiles the chunk.
@@ -67,6 +72,7 @@ def prepare(
         last_step: cuts after more steps than that do not count.
         refresh_every: K, see `ecord_jax.search.incremental`.
         key: consumed.
+        left: gives the seconds until the search must end; infinite where only steps are counted.
         adapts: whether temperatures adapt, see `ecord_jax.search.temperature`.
 
     Raises:
@@ -103,13 +109,21 @@ def prepare(
             embeddings,
             searches[0],
             last,
+            last,
             num_steps=length,
             refresh_every=refresh_every,
             adapts=adapts,
         )
         compiled = lowered.compile()
         jax.block_until_ready(embeddings)
-    return Prepared(searches, lambda s: compiled(agent, arrays, embeddings, s, last), length)
+
+        def run(search: Search, budget: int) -> tuple[Search, Found]:
+            return compiled(agent, arrays, embeddings, search, last, jnp.int32(budget))
+
+        fleet = Fleet(run, length, len(searches), last_step, left)
+        if sees_budget(agent.config.scaling) and not math.isinf(left()):
+            fleet.measure(jax.tree.map(jnp.copy, searches[0]))
+    return Prepared(list(enumerate(searches)), fleet.run, length)
 
 
 def _slices(size: int, width: int) -> list[slice]:

@@ -222,7 +222,15 @@ def _maker(
                 )
             else:
                 prepared = prepare(
-                    graph, policy, starts, temperatures, ours.last_step, every, key, adapting
+                    graph,
+                    policy,
+                    starts,
+                    temperatures,
+                    ours.last_step,
+                    every,
+                    key,
+                    ours.left,
+                    adapting,
                 )
             chunks = Chunks(prepared, ours.last_step, ours.left)
             if theirs is None:

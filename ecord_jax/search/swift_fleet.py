@@ -1,4 +1,4 @@
-"""`swift` on an accelerator: groups of trajectories that take turns, and the time that is left.
+"""`swift` on an accelerator: the compiled chunk, and what it does in a while.
 
 Shape letters: B trajectories, T steps of a chunk.
 """
@@ -6,7 +6,6 @@ Shape letters: B trajectories, T steps of a chunk.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
 import jax
@@ -15,7 +14,8 @@ import numpy as np
 
 from ecord_jax.graphs import Graph
 from ecord_jax.networks.agent import Agent
-from ecord_jax.search.chunk import Found, Search, group_size
+from ecord_jax.search.chunk import group_size
+from ecord_jax.search.fleet import Fleet
 from ecord_jax.search.prepare import Prepared, translate_memory_errors
 from ecord_jax.search.swift_device import start_swift, swift_chunk, swift_ground
 
@@ -25,59 +25,6 @@ _CHUNK_SECONDS = 0.25
 _STEP_SECONDS, _STEP_SECONDS_EACH = 1e-4, 1e-7  # rough; of a step, and for each trajectory
 _LONGEST_CHUNK = 4096
 _FEW = 6.0  # see `ecord_jax.search.campaign`
-
-
-class _Fleet:
-    """Groups of trajectories that take turns on the device, and what is left of the time.
-
-    Args:
-        chunk: (search, budget) -> (search, found).
-        num_steps: T.
-        num_groups: of trajectories.
-        last_step: flips of each after which the search ends.
-        left: gives the seconds until it must end.
-    """
-
-    def __init__(
-        self,
-        chunk: Callable[[Search, int], tuple[Search, Found]],
-        num_steps: int,
-        num_groups: int,
-        last_step: int,
-        left: Callable[[], float],
-    ) -> None:
-        self._chunk, self._num_steps, self._num_groups = chunk, num_steps, num_groups
-        self._last_step, self._left = last_step, left
-        self._pace = self._round_began = math.nan
-
-    def measure(self, search: Search) -> None:
-        """Learns how long a flip of all trajectories takes, from a group that is thrown away."""
-        began = time.monotonic()
-        jax.block_until_ready(self._chunk(search, self._last_step))
-        self._pace = (time.monotonic() - began) / self._num_steps * self._num_groups
-
-    def budget(self, step: int) -> int:
-        """Flips that a trajectory can count on, those done included."""
-        left = self._left()
-        if math.isinf(left):
-            return self._last_step
-        return min(self._last_step, step + int(max(left, 0.0) / self._pace) + 1)
-
-    def run(self, numbered: tuple[int, Search]) -> tuple[tuple[int, Search], Found]:
-        """Does the next chunk of a group."""
-        number, search = numbered
-        if number == 0:
-            self._time_round()
-        step = int(search.step)
-        budget = max(self.budget(step), min(step + self._num_steps, self._last_step))
-        search, found = self._chunk(search, budget)
-        return (number, search), found
-
-    def _time_round(self) -> None:
-        now = time.monotonic()
-        if not math.isnan(self._round_began):
-            self._pace = (now - self._round_began) / self._num_steps
-        self._round_began = now
 
 
 def prepare_swift_device(
@@ -117,7 +64,7 @@ def prepare_swift_device(
             .lower(ground, search, jnp.int32(0), jnp.int32(0), rounds=rounds)
             .compile()
         )
-        fleet = _Fleet(
+        fleet = Fleet(
             lambda one, budget: compiled(ground, one, jnp.int32(budget), jnp.int32(last_step)),
             math.prod(rounds),
             len(keys),

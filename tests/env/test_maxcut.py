@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ecord_jax.env import maxcut, observe, observe_global, reset, step, vertex_features
-from ecord_jax.env.types import SCALINGS, TIME_SCALES
+from ecord_jax.env.types import SCALINGS, TIME_SCALES, sees_budget
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from tests.helpers import padded, pick, quick_jit, reachable, stack
@@ -165,7 +165,7 @@ def test_scale_free_observation_by_hand():
     state, rewards = flip(arrays, state, 0, 2, scaling="scale_free")
     np.testing.assert_allclose(rewards, [5 / FIELD_SCALE, 0], rtol=1e-6)
     seen = observe(arrays, state, scaling="scale_free")
-    assert seen.vertex.shape == (16, vertex_features("scale_free")) == (16, 2 + len(TIME_SCALES))
+    assert seen.vertex.shape == (16, vertex_features("scale_free")) == (16, 6)
     since = {0: [1, 1, 1, 1 / 1.2], 1: [1] * 4, 2: [0] * 4, 3: [1] * 4}
     peeks = np.array([1, -1, 4, 0]) / FIELD_SCALE
     expected = [[label, peeks[i], *since[i]] for i, label in enumerate([1, 0, 1, 0])]
@@ -194,12 +194,37 @@ def test_scale_free_times_are_in_units_of_the_graph():
     np.testing.assert_array_equal(times[8], np.ones(4))
 
 
+@pytest.mark.parametrize("scaling", [name for name in SCALINGS if name != "paper"])
+def test_the_scale_free_family(scaling):
+    """Its members differ in the times, and in what they see of the budget."""
+    arrays = to_arrays(TRIANGLE)
+    state, _ = flip(arrays, reset(arrays, jnp.zeros(16, jnp.int8), 8), 0, 2, scaling=scaling)
+    seen, usual = (observe(arrays, state, scaling=name) for name in (scaling, "scale_free"))
+    np.testing.assert_array_equal(seen.vertex[:, :2], usual.vertex[:, :2])
+    scales = np.array(TIME_SCALES[scaling])
+    np.testing.assert_allclose(seen.vertex[0, 2:], np.minimum(1 / (4 * scales), 1), rtol=1e-6)
+    assert vertex_features(scaling) == 2 + len(scales)
+    np.testing.assert_array_equal(seen.globals[:2], usual.globals)
+    # Two of eight flips are done; eight flips of four vertices are an eighth of 16 |V|.
+    expected = [2 / 8, -np.log(8)] if sees_budget(scaling) else []
+    np.testing.assert_allclose(seen.globals[2:], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("budget", "expected"), [(1, -np.log(8)), (1 << 30, 0.0)])
+def test_budgets_out_of_range_look_like_its_ends(budget, expected):
+    arrays = to_arrays(TRIANGLE)
+    state, _ = flip(arrays, reset(arrays, jnp.zeros(16, jnp.int8), budget), 0, 2)
+    progress, horizon = observe_global(arrays, state, scaling="budget")[2:]
+    np.testing.assert_allclose([progress, horizon], [min(2 / budget, 1), expected], rtol=1e-6)
+
+
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_largest_peek_ignores_padding(scaling):
     graph = Graph.from_edges([(0, 1)], [6])
     arrays, state = start(graph, [0, 1])
     scale = 2 if scaling == "paper" else 6
-    np.testing.assert_allclose(observe_global(arrays, state, scaling=scaling), [0, -6 / scale])
+    seen = observe_global(arrays, state, scaling=scaling)
+    np.testing.assert_allclose(seen[:2], [0, -6 / scale])
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int32, np.int64])
@@ -303,7 +328,8 @@ def test_graphs_without_edges_have_finite_observations(scaling):
     assert rewards == [0]
     seen = observe(arrays, state, scaling=scaling)
     assert np.isfinite(seen.vertex).all()
-    np.testing.assert_array_equal(seen.globals, [0, 0])
+    assert np.isfinite(seen.globals).all()
+    np.testing.assert_array_equal(seen.globals[:2], [0, 0])
 
 
 LEAVES = 100_000

@@ -155,6 +155,7 @@ CHANGES = {
     "batch_size": (4, updating),
     "buffer_size": (80, shapes),
     "episode_factor": (4, acting),
+    "most_rounds": (3, acting),
     "continued": (0.5, acting),
     "learning_rate": (2e-3, descending),
     "final_learning_rate": (1e-4, descending),
@@ -251,6 +252,7 @@ def test_lengths_by_hand():
         ("n_step", 0),
         ("bptt", -1),
         ("continued", 1.5),
+        ("most_rounds", 0),
         ("update_every", 5),  # 16 steps of an episode
         ("buffer_size", 4),
         ("batch_size", 0),

@@ -242,6 +242,7 @@ def transition(s: Stored) -> Transition:
         peeks=jnp.asarray(s.peeks, jnp.float32),
         last_flip=jnp.asarray(s.last_flip, jnp.int32),
         step=jnp.asarray(s.step, jnp.int32),
+        budget=jnp.asarray(LENGTH, jnp.int32),
         cut=jnp.asarray(s.cut, jnp.float32),
         best_cut=jnp.asarray(s.best_cut, jnp.float32),
         best_step=jnp.asarray(s.best_step, jnp.int32),

@@ -24,6 +24,7 @@ def transition(step, mark, graph=0):
         peeks=np.full(2, mark),
         last_flip=np.full(2, mark, np.int32),
         step=np.int32(step),
+        budget=np.int32(mark),
         cut=mark,
         best_cut=mark,
         best_step=np.int32(mark),

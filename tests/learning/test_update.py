@@ -138,6 +138,26 @@ def test_episodes_begin_anew_or_go_on():
     assert 0.1 < np.mean(went_on) < 0.8
 
 
+def test_episodes_of_several_rounds():
+    """They go on with all that they have until their flips are done; some take one round."""
+    config = dataclasses.replace(CONFIG, most_rounds=3, buffer_size=8 * 200)
+    one_update = quick_jit(functools.partial(update, config))
+    state = quick_jit(lambda: init_train_state(config))()
+    for _ in range(8 * LENGTH // config.update_every):
+        state, _ = one_update(state)
+    now = newest_last(state).carry.state
+    budgets = now.budget // LENGTH
+    np.testing.assert_array_equal(budgets * LENGTH, now.budget)
+    assert set(budgets.ravel()) == {1, 2, 3}
+    assert (now.step < now.budget).all()
+    before, after = now.step[:, :-1], now.step[:, 1:]
+    over = before + 1 == now.budget[:, :-1]
+    np.testing.assert_array_equal(after, np.where(over, 0, before + 1))
+    np.testing.assert_array_equal(now.budget[:, 1:][~over], now.budget[:, :-1][~over])
+    assert (now.best_cut[:, 1:] >= now.best_cut[:, :-1])[~over].all()
+    assert (now.best_cut > now.cut)[now.step >= LENGTH].any()
+
+
 def test_stored_hidden_states_are_those_of_the_acting_agent():
     before, after = states()[-2:]
     kept = pick(newest_last(after), (2, slice(-CONFIG.update_every, None)))

@@ -32,6 +32,9 @@ CONFIGS = {
     "paper zero": EcordConfig(**SMALL, rnn="zero"),
     "paper none": EcordConfig(**SMALL, rnn="none"),
     "free": EcordConfig(**SMALL, rnn="none", scaling="scale_free"),
+    "budget": EcordConfig(**SMALL, rnn="none", scaling="budget"),
+    "long": EcordConfig(**SMALL, rnn="none", scaling="long"),
+    "one time": EcordConfig(**SMALL, rnn="none", scaling="one_time"),
     "free mlp": EcordConfig(
         **SMALL, rnn="none", scaling="scale_free", hidden_projection="mlp", gnn="zero"
     ),
@@ -54,7 +57,7 @@ def setting(name):
 
 def start(arrays, agent, labels):
     padded = jnp.pad(jnp.asarray(labels), (0, arrays.vertex_mask.shape[0] - SIZE))
-    return Carry(reset(arrays, padded), initial_hidden(agent))
+    return Carry(reset(arrays, padded, T), initial_hidden(agent))
 
 
 @functools.partial(quick_jit, static_argnames=("num_steps", "every"))
@@ -144,6 +147,18 @@ def test_the_host_scores_as_the_device_does(name):
     made = quick_jit(factor)(agent, arrays)
     expected = np.asarray(quick_jit(q_values)(agent, made, late, carry.hidden))[:SIZE]
     np.testing.assert_allclose(walk.scores, expected, atol=1e-4)
+
+
+def test_the_host_sees_the_budget():
+    graph, _, agent, labels = setting("budget")
+    ground = survey(agent, graph, K)
+    scores = []
+    for budget in (T, T, 20 * SIZE):
+        walk = start_walk(ground, labels, TEMPERATURE, np.random.default_rng(0))
+        walk.advance(1, budget)
+        scores.append(walk.scores.copy())
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert np.abs(scores[2] - scores[0]).max() > 0.01
 
 
 def test_a_row_of_the_static_table_is_contiguous():
