@@ -179,16 +179,16 @@ class Campaign:
 
     def _next_round(self, horizon: float) -> tuple[int, float]:
         """How many walks, and what each may cost."""
-        most = self._budget * (1 - self._merging)
-        # Fewer of the longer ones, so that rounds cost about the same.
-        count = self._plan.trajectories * self._first / horizon
-        count = min(count, most / self._cost(_FEW_FLIPS))
-        least = max(self._crew.threads, GROUP) if self._timed else GROUP
-        count = min(max(round(count), least), self._plan.trajectories)
-        # What would be left after this round must do for a longer one.
+        most, walks = self._budget * (1 - self._merging), self._plan.trajectories
         if not self._plan.restart:
-            count = self._plan.trajectories
-        if most < 3 * count * horizon or not self._plan.restart:
+            return walks, most / walks
+        # Fewer of the longer ones, so that rounds cost about the same.
+        count = min(walks * self._first / horizon, most / self._cost(_FEW_FLIPS))
+        threads = self._crew.threads if self._timed else 1
+        count = min(max(round(count), threads, GROUP), walks)
+        # What would be left after this round must do for another one.
+        if most < 2 * count * horizon:
+            count = max(min(round(most / horizon), 2 * count), min(threads, walks))
             horizon = most / count
         return count, horizon
 

@@ -13,6 +13,8 @@ from ecord_jax.search.elites import GROUP, Elite
 
 __all__ = ["Horizons"]
 
+# Of what the last two doublings have won: what the next one will, each three quarters of the last.
+_NEXT = 1 / 3
 _PRIOR = 8  # cuts that the spread of shorter walks counts for; that of a few cuts says little
 
 
@@ -75,12 +77,12 @@ class Horizons:
             for horizon in self._walks
         }
         longest = max(self._walks)
-        if len(self._walks) == 1:
+        if longest < 4 * self._first:
             return 2 * longest
-        top, before = self._walks[longest], self._walks[longest / 2]
-        # The next doubling wins what the last one has, at most.
+        top = self._walks[longest]
         longer = dataclasses.replace(top, cost=2 * longest)
-        promises[2 * longest] = longer.promise(budget, max(top.mean - before.mean, 0.0))
+        won = top.mean - self._walks[longest / 4].mean
+        promises[2 * longest] = longer.promise(budget, max(_NEXT * won, 0.0))
         return max(promises, key=promises.__getitem__)
 
     def _samples(self, horizon: float) -> list[_Sample]:
