@@ -27,6 +27,7 @@ from ecord_jax.baselines.fair import TimedRun, run_fairly
 from ecord_jax.baselines.registry import Solver
 from ecord_jax.baselines.table import Key, Row, Table
 from ecord_jax.graphs.io import write_labels
+from ecord_jax.graphs.presolve import compile_rules
 from ecord_jax.search.result import SolveResult
 
 __all__ = ["Budget", "compare", "run_key", "shared_programs"]
@@ -168,7 +169,12 @@ def _versions() -> str:
 
 @contextlib.contextmanager
 def shared_programs() -> Iterator[None]:
-    """Lets what is compiled be found again, by solvers that would compile it at each call, too."""
+    """Lets what is compiled be found again, by solvers that would compile it at each call, too.
+
+    What `solve` compiles beside its search is compiled before.
+    """
+    for dtype in (np.dtype(np.int64), np.dtype(np.float64)):
+        compile_rules(dtype)
     names = (
         "jax_compilation_cache_dir",
         "jax_persistent_cache_min_compile_time_secs",

@@ -202,17 +202,19 @@ def presolve(graph: Graph) -> Reduction:
     return Reduction(graph, reduced, scale, constant, vertices, fired, tuple(steps))
 
 
-def compile_rules(weights: np.ndarray) -> None:
+def compile_rules(dtype: np.dtype) -> None:
     """Compiles the rules, so that small graphs are done in milliseconds, too; takes seconds.
 
     Args:
-      weights: some like those of the graphs to come.
+      dtype: of the weights of the graphs to come.
     """
+    # Fractions that are no binary ones stay floats.
+    weights = np.ones(10, dtype) if dtype.kind == "i" else np.geomspace(0.1, 1.0, 10)
     # Every vertex of a wheel goes by a rule, after which there is nothing to search for.
     spokes = [(0, v) for v in range(1, 6)]
     rim = [(v, v % 5 + 1) for v in range(1, 6)]
     with always_compiled():
-        reduction = presolve(Graph.from_edges(spokes + rim, np.resize(weights, 10), 6))
+        reduction = presolve(Graph.from_edges(spokes + rim, weights, 6))
         reduction.lift(np.zeros(reduction.graph.num_vertices, np.int8))
 
 

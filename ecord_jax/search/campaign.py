@@ -19,6 +19,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 
 import numpy as np
@@ -43,6 +44,7 @@ _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
 _TRIAL_FLIPS = 2048
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.9  # of the walks, by one mover
+_FEW_WALKS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,13 +105,14 @@ class Campaign:
         merges = plan.merge and any(mover.merges for mover in movers)
         self._merging = _MERGING[1] if merges else 0.0  # of the next round
         self._walked = 0  # flips over the graph, by all together
+        self._rules: Future[None] | None = None  # what compiles those for merged graphs
         self._grounds = self._crew.each(self._look, movers)
 
     def run(self) -> Generator[Found | None, None, None]:
         """Yields a `Found` for what is found as it is found, and None from time to time."""
         rough = 1e-6 * self._plan.trajectories * self._plan.last_step
         if self._plan.merge and min(self._crew.left, rough) > _WORTH_COMPILING:
-            _compile_rules(self._graph.weights.dtype)
+            self._rules = _compile_rules(self._graph.weights.dtype)
         with closing(self._crew), closing(self._rounds()) as finds:
             for found in finds:
                 if found is not None:
@@ -243,16 +246,21 @@ class Campaign:
         return Elite(walk.best_labels, float(self._graph.cut(walk.best_labels)), name, cost)
 
     def _weigh_movers(self, elites: Sequence[Elite]) -> list[float]:
-        """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""
+        """Gives more of the walks to who ended better; gives the cuts of who has most of them."""
         cuts = [[elite.cut for elite in elites if elite.by == mover.name] for mover in self._movers]
-        means = [float(np.mean(own)) if own else -math.inf for own in cuts]
-        if np.isfinite(means).all() and means[0] != means[-1]:
-            goal = _MOST_SHARE if means[0] > means[-1] else 1 - _MOST_SHARE
-            self._share = (self._share + goal) / 2
-        return cuts[int(np.argmax(means))]
+        fewest = min(map(len, cuts))
+        if fewest and np.mean(cuts[0]) != np.mean(cuts[-1]):
+            goal = _MOST_SHARE if np.mean(cuts[0]) > np.mean(cuts[-1]) else 1 - _MOST_SHARE
+            # A single walk says little.
+            self._share += (goal - self._share) * fewest / (fewest + _FEW_WALKS)
+        ours, theirs = cuts[0], cuts[-1]
+        return (ours or theirs) if self._share >= 0.5 else (theirs or ours)
 
     def _mergers(self) -> list[tuple[Ground, float]]:
         """Who can look at merged graphs, and with what chance they do."""
+        # Nobody waits for a compiler.
+        if self._timed and self._rules is not None and not self._rules.done():
+            return []
         shares = (self._share, 1 - self._share) if len(self._grounds) > 1 else (1.0,)
         able = [
             (ground, share)
@@ -264,11 +272,9 @@ class Campaign:
 
 
 @functools.cache
-def _compile_rules(dtype: np.dtype) -> None:
+def _compile_rules(dtype: np.dtype) -> Future[None]:
     """Compiles what reduces merged graphs, once in a process and while walks go on."""
-    # Fractions that are no binary ones stay floats.
-    weights = np.ones(1, dtype) if dtype.kind == "i" else np.geomspace(0.1, 1.0, 7)
-    in_background(functools.partial(compile_rules, weights))
+    return in_background(functools.partial(compile_rules, dtype))
 
 
 def _found(graph: Graph, walk: Walk, better: bool, by: str) -> Found:

@@ -15,6 +15,7 @@ __all__ = ["Horizons"]
 
 # Of what the last two doublings have won: what the next one will, each three quarters of the last.
 _NEXT = 1 / 3
+_MOST_DRAWS = 32
 _PRIOR = 8  # cuts that the spread of shorter walks counts for; that of a few cuts says little
 
 
@@ -110,5 +111,9 @@ class Horizons:
 
 
 def _expected_best(count: float) -> float:
-    """Of so many draws from the normal distribution (Blom, 1958); 0 for one or less."""
+    """Of so many draws from the normal distribution (Blom, 1958); 0 for one or less.
+
+    Cuts have a shorter tail: more than 32 count as 32.
+    """
+    count = min(count, _MOST_DRAWS)
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0
