@@ -44,7 +44,6 @@ _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
 _TRIAL_FLIPS = 2048
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.9  # of the walks, by one mover
-_FEW_WALKS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,16 +181,16 @@ class Campaign:
 
     def _next_round(self, horizon: float) -> tuple[int, float]:
         """How many walks, and what each may cost."""
-        most, walks = self._budget * (1 - self._merging), self._plan.trajectories
-        if not self._plan.restart:
-            return walks, most / walks
+        most = self._budget * (1 - self._merging)
         # Fewer of the longer ones, so that rounds cost about the same.
-        count = min(walks * self._first / horizon, most / self._cost(_FEW_FLIPS))
-        threads = self._crew.threads if self._timed else 1
-        count = min(max(round(count), threads, GROUP), walks)
-        # What would be left after this round must do for another one.
-        if most < 2 * count * horizon:
-            count = max(min(round(most / horizon), 2 * count), min(threads, walks))
+        count = self._plan.trajectories * self._first / horizon
+        count = min(count, most / self._cost(_FEW_FLIPS))
+        least = max(self._crew.threads, GROUP) if self._timed else GROUP
+        count = min(max(round(count), least), self._plan.trajectories)
+        # What would be left after this round must do for a longer one.
+        if not self._plan.restart:
+            count = self._plan.trajectories
+        if most < 3 * count * horizon or not self._plan.restart:
             horizon = most / count
         return count, horizon
 
@@ -246,15 +245,13 @@ class Campaign:
         return Elite(walk.best_labels, float(self._graph.cut(walk.best_labels)), name, cost)
 
     def _weigh_movers(self, elites: Sequence[Elite]) -> list[float]:
-        """Gives more of the walks to who ended better; gives the cuts of who has most of them."""
+        """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""
         cuts = [[elite.cut for elite in elites if elite.by == mover.name] for mover in self._movers]
-        fewest = min(map(len, cuts))
-        if fewest and np.mean(cuts[0]) != np.mean(cuts[-1]):
-            goal = _MOST_SHARE if np.mean(cuts[0]) > np.mean(cuts[-1]) else 1 - _MOST_SHARE
-            # A single walk says little.
-            self._share += (goal - self._share) * fewest / (fewest + _FEW_WALKS)
-        ours, theirs = cuts[0], cuts[-1]
-        return (ours or theirs) if self._share >= 0.5 else (theirs or ours)
+        means = [float(np.mean(own)) if own else -math.inf for own in cuts]
+        if np.isfinite(means).all() and means[0] != means[-1]:
+            goal = _MOST_SHARE if means[0] > means[-1] else 1 - _MOST_SHARE
+            self._share = (self._share + goal) / 2
+        return cuts[int(np.argmax(means))]
 
     def _mergers(self) -> list[tuple[Ground, float]]:
         """Who can look at merged graphs, and with what chance they do."""

@@ -13,9 +13,6 @@ from ecord_jax.search.elites import GROUP, Elite
 
 __all__ = ["Horizons"]
 
-# Of what the last two doublings have won: what the next one will, each three quarters of the last.
-_NEXT = 1 / 3
-_MOST_DRAWS = 32
 _PRIOR = 8  # cuts that the spread of shorter walks counts for; that of a few cuts says little
 
 
@@ -78,12 +75,12 @@ class Horizons:
             for horizon in self._walks
         }
         longest = max(self._walks)
-        if longest < 4 * self._first:
+        if len(self._walks) == 1:
             return 2 * longest
-        top = self._walks[longest]
+        top, before = self._walks[longest], self._walks[longest / 2]
+        # The next doubling wins what the last one has, at most.
         longer = dataclasses.replace(top, cost=2 * longest)
-        won = top.mean - self._walks[longest / 4].mean
-        promises[2 * longest] = longer.promise(budget, max(_NEXT * won, 0.0))
+        promises[2 * longest] = longer.promise(budget, max(top.mean - before.mean, 0.0))
         return max(promises, key=promises.__getitem__)
 
     def _samples(self, horizon: float) -> list[_Sample]:
@@ -111,9 +108,5 @@ class Horizons:
 
 
 def _expected_best(count: float) -> float:
-    """Of so many draws from the normal distribution (Blom, 1958); 0 for one or less.
-
-    Cuts have a shorter tail: more than 32 count as 32.
-    """
-    count = min(count, _MOST_DRAWS)
+    """Of so many draws from the normal distribution (Blom, 1958); 0 for one or less."""
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0

@@ -2,6 +2,8 @@
 
 import math
 import threading
+import time
+from concurrent.futures import Future
 
 import jax
 import numpy as np
@@ -12,6 +14,7 @@ from ecord_jax.agents import load_agent
 from ecord_jax.graphs import Graph, models
 from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.graphs.planted import planted_torus
+from ecord_jax.search import campaign as module
 from ecord_jax.search import crew
 from ecord_jax.search.campaign import Campaign, Plan
 from ecord_jax.search.crossing import Crossing
@@ -117,6 +120,21 @@ def test_the_better_mover_gets_more_walks(rounds):
         assert shares[0] == 0.5
         assert shares[-1] > 0.6
         assert any("ecord" in by for _, _, by in rounds[1:])
+
+
+def test_merging_waits_for_no_compiler(monkeypatch):
+    compiling = Future()
+    monkeypatch.setattr(module, "_compile_rules", lambda dtype: compiling)
+    until = time.monotonic() + 3.0
+    starts = np.zeros((8, LONG.num_vertices), np.int8)
+    plan = Plan(8, 2**30, lambda: until - time.monotonic(), [0])
+    campaign = Campaign(LONG, [TABU], starts, starts[0], plan)
+    until = time.monotonic() + 3.0
+    for _ in campaign.run():
+        if time.monotonic() > until - 1.5 and not compiling.done():
+            assert campaign.effort["merge"] == 0
+            compiling.set_result(None)
+    assert campaign.effort["merge"] > 0
 
 
 def test_no_champion_is_worse_than_its_elites():
