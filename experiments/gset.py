@@ -140,17 +140,18 @@ def _key(case: Case, name: str, seed: int, seconds: float) -> Key:
 def print_table(entries: Sequence[Entry], cases: Sequence[Case]) -> None:
     """Prints a line a graph and solver, and the paper's for each graph."""
     heads = "".join(f"{f'{time:g} s':>12}" for time in TIMES)
-    print(f"{'graph':8}{'solver':16}{'seeds':>6}{heads}{'best known':>12}")
+    wide = max([8, *(len(case.name) + 2 for case in cases)])
+    print(f"{'graph':{wide}}{'solver':16}{'seeds':>6}{heads}{'best known':>12}")
     for case in cases:
         for entry in (entry for entry in entries if entry.graph == case.name):
             cuts = "".join(f"{'' if cut is None else f'{cut:g}':>12}" for cut in entry.cuts)
             known = "" if entry.best_known is None else f"{entry.best_known:g}"
-            print(f"{entry.graph:8}{entry.solver:16}{entry.seeds:6}{cuts}{known:>12}")
+            print(f"{entry.graph:{wide}}{entry.solver:16}{entry.seeds:6}{cuts}{known:>12}")
         stem = case.name.partition(".")[0]
         if stem in PAPER and case.reference is not None:
             reference = case.reference.paper_value or case.reference.value
             cuts = "".join(f"{ratio * reference:12.0f}" for ratio in PAPER[stem])
-            print(f"{case.name:8}{'paper, 180 s':16}{'':6}{cuts}")
+            print(f"{case.name:{wide}}{'paper, 180 s':16}{'':6}{cuts}")
 
 
 def write_table(path: Path, entries: Sequence[Entry]) -> None:
