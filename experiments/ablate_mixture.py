@@ -34,7 +34,7 @@ from ecord_jax.learning.config import TrainConfig
 from ecord_jax.learning.instances import KINDS, Instance
 from ecord_jax.learning.trainer import train
 from ecord_jax.networks.agent import Agent
-from ecord_jax.search.solve import solve
+from ecord_jax.search.solve import INGREDIENTS, solve
 
 PRESETS: dict[str, TrainConfig] = runpy.run_path(
     str(Path(__file__).parent / "configs" / "train.py")
@@ -120,8 +120,7 @@ def best_cut(agent: Agent, graph: Graph, flips: int, seed: int) -> float:
         trajectories=_TRAJECTORIES.value,
         key=jax.random.key(seed),
         move="ecord",
-        presolve=False,
-        ablate=("starts", "merge", "restart"),
+        ablate=INGREDIENTS,
     )
     return float(result.cut)
 
