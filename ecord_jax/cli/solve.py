@@ -109,7 +109,7 @@ _INIT = flags.DEFINE_enum(
 _ABLATE = flags.DEFINE_list(
     "ablate",
     [],
-    "Ingredients to leave out: presolve, starts, merge, restart; see `ecord_jax.solve`.",
+    "Ingredients to leave out: presolve, starts, merge, reheat, restart; see `ecord_jax.solve`.",
     flag_values=_FLAGS,
 )
 _FORMAT, _ZERO_BASED = common.define_format(_FLAGS)

@@ -2,8 +2,9 @@
 
 A round is a walk of each trajectory, by an agent or by tabu search. Their best cuts, the elites of
 level 0, are merged by fours (`ecord_jax.search.merge`): the merged graph is reduced by exact rules
-and walked over from each of the four, until they agree; the best of them is an elite of the next
-level, merged with three of its like, and so on. So elites of a level know nothing of each other,
+and walked over from each of the four, until they agree. From the best of them walks go on, and what
+they find is merged with it, until that is of no use. It is an elite of the next level then, merged
+with three of its like, and so on. So elites of a level know nothing of each other,
 and stay different.
 
 Walks grow longer from round to round as long as that promises better cuts than more of the same
@@ -28,7 +29,7 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import compile_rules
 from ecord_jax.search.chunk import Found
 from ecord_jax.search.crew import Crew, Ground, Limit, Task
-from ecord_jax.search.crossing import MERGE, Crossing
+from ecord_jax.search.crossing import MERGE, Crossing, Means
 from ecord_jax.search.elites import GROUP, Elite
 from ecord_jax.search.horizons import Horizons
 from ecord_jax.search.prepare import in_background
@@ -44,6 +45,9 @@ _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
 _TRIAL_FLIPS = 2048
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.9  # of the walks, by one mover
+# Between which parts of its way a walk from an elite begins. An agent that begins sooner is too
+# warm to stay near; tabu search that begins later comes back to where it was.
+_REHEATED = {"ecord": (0.2, 0.9), "tabu": (0.0, 0.6)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Plan:
     seed: of all draws.
     starts: whether walks with time for few flips a vertex begin with good labels.
     merge: whether elites are merged.
+    reheat: whether walks go on from what merging has made.
     restart: whether there are rounds; otherwise one takes all that there is.
     """
 
@@ -65,6 +70,7 @@ class Plan:
     seed: Sequence[int]
     starts: bool = True
     merge: bool = True
+    reheat: bool = True
     restart: bool = True
 
 
@@ -131,8 +137,9 @@ class Campaign:
             champions: list[Elite] = []
             movers = self._mergers()
             if self._plan.merge and movers:
-                budget, (rng,) = self._budget, self._rng.spawn(1)
-                champions = yield from self._crossing.run(elites, movers, budget, rng)
+                reheat = functools.partial(self._reheat, horizon) if self._plan.reheat else None
+                means, (rng,) = Means(movers, self._budget, reheat), self._rng.spawn(1)
+                champions = yield from self._crossing.run(elites, means, rng)
                 self._merging = _merging_share(elites, champions)
             horizons.learn(horizon, cuts, champions)
 
@@ -229,13 +236,14 @@ class Campaign:
         horizon: float,
         labels: np.ndarray,
         rng: np.random.Generator,
+        progress: float = 0.0,
     ) -> Generator[Found, None, Elite]:
         """One trajectory of a round, from its start to its end."""
         began, best, name = time.monotonic(), -math.inf, ground.mover.name
         walk = ground.start(number, labels, rng)
-        limit = Limit(flips=max(int(horizon), 1))
+        limit = Limit(flips=max(int(horizon), 1), progress=progress)
         if self._timed:
-            limit = Limit(seconds=horizon, pace=ground.pace)
+            limit = Limit(seconds=horizon, pace=ground.pace, progress=progress)
         for pace in self._crew.drive(walk, limit):
             yield _found(self._graph, walk, walk.best_cut > best, name)
             best = max(best, walk.best_cut)
@@ -243,6 +251,16 @@ class Campaign:
                 ground.pace = pace
         cost = time.monotonic() - began if self._timed else float(walk.step)
         return Elite(walk.best_labels, float(self._graph.cut(walk.best_labels)), name, cost)
+
+    def _reheat(
+        self, horizon: float, elite: Elite, rng: np.random.Generator
+    ) -> Generator[Found, None, Elite]:
+        """A walk from an elite, of the same cost as those of the round."""
+        ours = len(self._grounds) == 1 or rng.random() < self._share
+        ground = self._grounds[0 if ours else -1]
+        progress = rng.uniform(*_REHEATED[ground.mover.name])
+        number = int(rng.integers(self._plan.trajectories))
+        return (yield from self._walk(number, ground, horizon, elite.labels, rng, progress))
 
     def _weigh_movers(self, elites: Sequence[Elite]) -> list[float]:
         """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""

@@ -36,11 +36,14 @@ class Limit(NamedTuple):
         flips: so many, and always in the same slices.
         seconds: from now on; flips are estimated by the pace.
         pace: seconds a flip, to begin with.
+        progress: below 1, what part of its way is behind a walk that begins with good labels. It
+            forgets them half-way: otherwise they would often be the best that it has met.
     """
 
     flips: int | None = None
     seconds: float = 0.0
     pace: float = 1e-6
+    progress: float = 0.0
 
 
 @dataclasses.dataclass
@@ -60,8 +63,9 @@ class Ground:
 
 class Task(NamedTuple):
     """Attributes:
-    by: whose effort it is.
-    work: yields what is found, or None, after each piece of work; what it returns is its value.
+    by: whose effort it is, but for pieces of work whose find says that they are another one's.
+    work: yields what is found, a `Found`, or None, after each piece of work; what it returns is its
+        value.
     """
 
     by: str
@@ -180,14 +184,16 @@ class Crew:
 
     def _next(self, task: Task) -> tuple[bool, Any]:
         """A piece of work: whether it was the last, and what it has found or the task's value."""
-        began = time.monotonic()
+        began, by = time.monotonic(), task.by
         try:
-            return False, next(task.work)
+            found = next(task.work)
+            by = getattr(found, "by", by)
+            return False, found
         except StopIteration as end:
             return True, end.value
         finally:
             with self._lock:
-                self.effort[task.by] += time.monotonic() - began
+                self.effort[by] += time.monotonic() - began
 
     def drive(self, walk: Walk, limit: Limit) -> Iterator[float]:
         """Lets a walk go on until it has used up its limit or all must end.
@@ -200,7 +206,7 @@ class Crew:
             Seconds a flip so far, after each slice.
         """
         began, first, pace = time.monotonic(), walk.step, limit.pace
-        size = len(walk.best_labels)
+        size, past, forgets = len(walk.best_labels), -1, limit.progress > 0
         while True:
             if limit.flips is not None:
                 budget = first + limit.flips
@@ -212,7 +218,15 @@ class Crew:
                 count = min(max(int(_SLICE_SECONDS / pace), least), _MOST_SLICE + size // 8)
                 count = max(min(count, budget - walk.step), 1)
                 budget = max(budget, walk.step + count)
-            walk.advance(count, budget)
+            if past < 0:
+                past = int((budget - first) * limit.progress / (1 - limit.progress))
+            half = (first + budget) // 2
+            if forgets:
+                count = max(min(count, half - walk.step), 1)
+            walk.advance(count, budget, past)
+            if forgets and walk.step >= half:
+                walk.forget()
+                forgets = False
             pace = (time.monotonic() - began) / (walk.step - first)
             yield pace
             ended = walk.step >= budget or self.over

@@ -1,12 +1,14 @@
 """Making one elite of several: merging what they agree in, and searching what is left.
 
-Shape letters: N vertices.
+From what comes out a walk goes on, warm enough to leave it and not so warm as to forget it, and is
+merged with it; and so on, as long as this finds better cuts. Shape letters: N vertices.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
@@ -17,14 +19,32 @@ from ecord_jax.search.crew import Crew, Ground, Limit, Task
 from ecord_jax.search.elites import Elite, admit, fill_groups
 from ecord_jax.search.merge import Merged, merge_agreeing
 
-__all__ = ["MERGE", "Crossing"]
+__all__ = ["MERGE", "Crossing", "Means"]
 
 MERGE = "merge"
-_PATIENCE = 2  # merged graphs in a row that bring no better cut
+_PATIENCE = 2  # merged graphs in a row that bring no better cut, and walks
 _FLIPS = 100  # a vertex of the merged graph, from each elite
 _MANY = 1 << 62
 # Rough seconds of merging and reducing, an edge, until they have been measured.
 _SECONDS_AN_EDGE = 3e-7
+
+# Walks on from an elite, with these draws; what it gives is another elite.
+Reheat = Callable[[Elite, np.random.Generator], Generator[Found, None, Elite]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Means:
+    """What merging may use.
+
+    Attributes:
+        movers: who can look at merged graphs, and with what chance they do it.
+        budget: what it may cost.
+        reheat: walks on over the graph; None if nobody does.
+    """
+
+    movers: Sequence[tuple[Ground, float]]
+    budget: float
+    reheat: Reheat | None
 
 
 class Crossing:
@@ -48,16 +68,14 @@ class Crossing:
     def run(
         self,
         elites: Sequence[Elite],
-        movers: Sequence[tuple[Ground, float]],
-        budget: float,
+        means: Means,
         rng: np.random.Generator,
     ) -> Generator[Found | None, None, list[Elite]]:
         """Merges what there is of each level.
 
         Args:
             elites: new ones, of level 0.
-            movers: who can look at merged graphs, and with what chance they do it.
-            budget: what it may cost.
+            means: how to go about it.
             rng: of all draws.
 
         Returns:
@@ -65,12 +83,13 @@ class Crossing:
         """
         champions: list[Elite] = []
         level, spent, arrived = 0, 0.0, list(elites)
-        while arrived and spent < budget:
+        while arrived and spent < means.budget:
             groups = fill_groups(self._levels.setdefault(level, []), arrived)
-            share = (budget - spent) / max(len(groups), 1)
+            share = (means.budget - spent) / max(len(groups), 1)
+            own = dataclasses.replace(means, budget=share)
             draws = rng.spawn(len(groups))
             tasks = [
-                Task(MERGE, self._make_one(group, movers, share, child))
+                Task(MERGE, self._raise(group, own, child))
                 for group, child in zip(groups, draws, strict=True)
             ]
             made = yield from self._crew.run(tasks)
@@ -80,6 +99,23 @@ class Crossing:
             champions = arrived if level == 0 else champions
             level += 1
         return champions
+
+    def _raise(
+        self, elites: list[Elite], means: Means, rng: np.random.Generator
+    ) -> Generator[Found | None, None, tuple[Elite, int]]:
+        """Makes one of elites, and goes on from it; gives what `_make_one` does."""
+        best, flips = yield from self._make_one(elites, means.movers, means.budget, rng)
+        idle, cost = 0, best.cost
+        while means.reheat is not None and idle < _PATIENCE and self._has_time:
+            if cost >= means.budget:
+                break
+            child = yield from means.reheat(best, rng)
+            # Of equals the new one is kept, so that there is a way across plateaus.
+            pair, rest = [child, best], means.budget - cost - child.cost
+            one, more = yield from self._make_one(pair, means.movers, rest, rng)
+            idle = 0 if one.cut > best.cut else idle + 1
+            best, flips, cost = one, flips + more, cost + child.cost + one.cost
+        return best._replace(cost=cost), flips
 
     def _make_one(
         self,

@@ -30,6 +30,7 @@ from ecord_jax.search.incremental_walk import (
     COUNTED,
     CUT,
     EVERY,
+    PAST,
     STEP,
     IncrementalState,
     walk,
@@ -107,13 +108,13 @@ class IncrementalWalk:
         """float32 [N], by which the last vertex was drawn."""
         return self.state.tops[: len(self.labels)]
 
-    def advance(self, num_steps: int, budget: int) -> None:
+    def advance(self, num_steps: int, budget: int, past: int = 0) -> None:
         """Does T flips, or fewer where its temperature adapts.
 
         An agent that sees the budget looks at it with the next refresh.
         """
         if self.state.counts[BUDGET]:
-            self.state.counts[BUDGET] = budget
+            self.state.counts[[BUDGET, PAST]] = budget + past, past
         if math.isfinite(self.unit):
             num_steps = min(num_steps, self._adapt())
         before, best, labels = self.step, self.best_cut, self.labels.copy()
@@ -127,6 +128,11 @@ class IncrementalWalk:
             done = self.actions[: self.best_step - before]
             flips = np.bincount(done, minlength=len(labels))
             self.best_labels = labels ^ (flips & 1).astype(np.int8)
+
+    def forget(self) -> None:
+        """Makes where it stands the best that it has met."""
+        self.state.shared[BEST], self.state.counts[BEST_STEP] = self.state.shared[CUT], self.step
+        self.best_labels = self.labels.copy()
 
     def _adapt(self) -> int:
         """Adapts where it is time to; gives how many flips there are until it is again."""
@@ -236,6 +242,7 @@ def survey(agent: Agent, graph: Graph, refresh_every: int) -> IncrementalState:
                 config.scaling != "paper",
                 0,
                 budgeted,
+                0,
             ]
         ),
     )

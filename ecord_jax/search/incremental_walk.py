@@ -29,6 +29,7 @@ __all__ = [
     "COUNTED",
     "CUT",
     "EVERY",
+    "PAST",
     "STEP",
     "IncrementalState",
     "walk",
@@ -43,7 +44,7 @@ _TIMES = 2  # features before the times
 SQUARE, LINEAR, GAP, TOP, PRODUCTS, PROGRESS, HORIZON = 0, 1, 2, 3, 4, 10, 11
 CUT, BEST, COLDNESS, UNIT, SEEN_GAP, SEEN_TOP, EVEN, LENGTH, BIASED, OUT_BIAS = range(10)
 SEEN_PROGRESS, SEEN_HORIZON = 10, 11
-STEP, BEST_STEP, EVERY, COUNTED, RECENT, BEFORE, LOGARITHM, PENDING, BUDGET = range(9)
+STEP, BEST_STEP, EVERY, COUNTED, RECENT, BEFORE, LOGARITHM, PENDING, BUDGET, PAST = range(10)
 
 
 class IncrementalState(NamedTuple):
@@ -76,10 +77,10 @@ class IncrementalState(NamedTuple):
         shared: float64 [12]: cut, best cut, 1 / T, what a peek of 1 is seen as; as of the last
             refresh gap and largest peek as observed, sum_f u_f gamma_f m_f and |m|^2 / A; u . beta,
             the last bias; progress and horizon as of the last refresh.
-        counts: int64 [9]: flips done, when the best was met, flips between refreshes, when peeks
+        counts: int64 [10]: flips done, when the best was met, flips between refreshes, when peeks
             were last computed, R, for how long before the start a vertex counts as not flipped,
             whether the gap is seen through a logarithm, how many are pending, flips of the whole
-            walk (0 for agents that do not see it).
+            walk (0 for agents that do not see it), and how many count as done before the first.
     """
 
     starts: Any
@@ -188,7 +189,7 @@ def _remember(
         gap = -math.log1p(-gap)
     shared[SEEN_GAP], shared[SEEN_TOP] = gap, top
     if counts[BUDGET]:
-        shared[SEEN_PROGRESS] = min(counts[STEP] / counts[BUDGET], 1.0)
+        shared[SEEN_PROGRESS] = min((counts[STEP] + counts[PAST]) / counts[BUDGET], 1.0)
         length = counts[BUDGET] / (HORIZON_UNIT * len(peeks))
         shared[SEEN_HORIZON] = math.log(min(max(length, 1.0 / HORIZON_RANGE), 1.0))
     shared[EVEN] = shared[LENGTH] = 0.0

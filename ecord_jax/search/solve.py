@@ -42,7 +42,7 @@ from ecord_jax.search.walks import TABU, Mover
 __all__ = ["INGREDIENTS", "Move", "check_limits", "check_options", "solve"]
 
 Move = Literal["mixed", "ecord", "tabu"]
-INGREDIENTS = ("presolve", "starts", "merge", "restart")
+INGREDIENTS = ("presolve", "starts", "merge", "reheat", "restart")
 
 _DEFAULT_SECONDS = 30.0
 # Steps are counted in int32, and the time since a flip that never was is the step plus 2^30.
@@ -101,7 +101,8 @@ def solve(
             `ecord_jax.graphs.presolve`; labels and cuts are those of the graph as given either way.
         ablate: ingredients that are left out: "presolve"; "starts", beginning with good labels
             where there is time for few flips a vertex; "merge", searching what good cuts disagree
-            in; "restart", rounds of walks that grow longer, instead of one that takes all the time.
+            in; "reheat", walks that go on from what this finds; "restart", rounds of walks that
+            grow longer, instead of one that takes all the time.
         bound: whether an upper bound is computed, see `ecord_jax.search.bound`: beside the search
             of up to 2000 vertices, which ends as optimal where it reaches it, and else after it.
             What is left to do of it when the search ends takes time of its own, as long as the
@@ -136,6 +137,7 @@ def solve(
         np.asarray(jax.random.key_data(device_key)).tolist(),
         starts="starts" not in left_out,
         merge="merge" not in left_out,
+        reheat="reheat" not in left_out,
         restart="restart" not in left_out,
     )
     make = _maker(policy, move, temperature, refresh_every, plan, device_key)

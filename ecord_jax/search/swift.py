@@ -18,9 +18,11 @@ from ecord_jax.search.swift_walk import (
     BEST,
     BEST_STEP,
     BUDGET,
+    CUT,
     FAN,
     LANES,
     LAST,
+    PAST,
     PEEK,
     SIDE,
     STEP,
@@ -87,15 +89,16 @@ class SwiftWalk:
         """int8 [N], where it stands."""
         return (self.state.rows[:, SIDE] < 0).astype(np.int8)
 
-    def advance(self, num_steps: int, budget: int) -> None:
+    def advance(self, num_steps: int, budget: int, past: int = 0) -> None:
         """Does T flips.
 
         Args:
             num_steps: T.
             budget: flips of the whole walk, those done included; heeded from the next refresh on.
+            past: flips that count as done before the first.
         """
         before, best, labels = self.step, self.best_cut, self.labels
-        self.state.counts[BUDGET] = budget
+        self.state.counts[[BUDGET, PAST]] = budget + past, past
         state = self.state._replace(
             draws=self.rng.random(num_steps),
             actions=np.empty(num_steps, np.int32),
@@ -106,6 +109,11 @@ class SwiftWalk:
             done = self.state.actions[: self.best_step - before]
             flips = np.bincount(done, minlength=len(labels))
             self.best_labels = labels ^ (flips & 1).astype(np.int8)
+
+    def forget(self) -> None:
+        """Makes where it stands the best that it has met."""
+        self.state.shared[BEST], self.state.counts[BEST_STEP] = self.state.shared[CUT], self.step
+        self.best_labels = self.labels
 
 
 def survey(agent: Agent, graph: Graph) -> WalkState:
@@ -157,7 +165,7 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
         shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale]),
-        counts=np.array([0, 1, 0, config.refresh_every(size), 0]),
+        counts=np.array([0, 1, 0, config.refresh_every(size), 0, 0]),
     )
 
 

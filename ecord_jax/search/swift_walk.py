@@ -27,12 +27,14 @@ __all__ = [
     "BEST_STEP",
     "BIAS",
     "BUDGET",
+    "CUT",
     "DRIFT",
     "EVERY",
     "FAN",
     "GAIN",
     "LANES",
     "LAST",
+    "PAST",
     "PEEK",
     "SIDE",
     "STEP",
@@ -56,7 +58,7 @@ _AHEAD = 4  # steps, for which memory is waited less than they take
 # Columns of `rows`, places in `shared` and in `counts`.
 GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST = 0, 1, 2, 3, 4, 5, 6
 CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
-STEP, BUDGET, BEST_STEP, EVERY, COUNTED = 0, 1, 2, 3, 4
+STEP, BUDGET, BEST_STEP, EVERY, COUNTED, PAST = 0, 1, 2, 3, 4, 5
 
 
 class WalkState(NamedTuple):
@@ -89,8 +91,8 @@ class WalkState(NamedTuple):
         cuts: float64 [T + 1], the cut before the first and after each.
         shared: float64 [8]: the cut, the best one, the largest score at the last refresh, 1 / T,
             the progress, the two factors of the bend, and 1 / s.
-        counts: int64 [5]: flips done, the budget, when the best was met, flips between refreshes,
-            and when peeks were last computed.
+        counts: int64 [6]: flips done, the budget, when the best was met, flips between refreshes,
+            when peeks were last computed, and how many count as done before the first.
     """
 
     starts: Any
@@ -178,7 +180,7 @@ def _count(starts: Any, near: Any, weights: Any, rows: Any) -> float:
 def _look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: Any) -> None:
     """Looks at the globals, see `swift_globals`."""
     s = settings
-    p = counts[STEP] / counts[BUDGET]
+    p = (counts[STEP] + counts[PAST]) / counts[BUDGET]
     q = min((counts[STEP] - counts[BEST_STEP]) / size, _LONGEST_STAGNATION)
     h, d = math.log(counts[BUDGET] / (6.0 * size)), s[13]
     shared[COLDNESS] = math.exp(-(s[0] + s[1] * p + s[2] * p * p + s[3] * q + s[4] * h + s[5] * d))

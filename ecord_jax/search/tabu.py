@@ -135,14 +135,15 @@ class TabuWalk:
         self.best_cut = self.cut
         self.actions, self.cuts = np.zeros(0, np.int32), np.array([self.cut])
 
-    def advance(self, num_steps: int, budget: int) -> None:
+    def advance(self, num_steps: int, budget: int, past: int = 0) -> None:
         """Does T flips.
 
         Args:
             num_steps: T.
             budget: flips of the whole walk.
+            past: flips that count as done before the first.
         """
-        used = np.minimum((self.step + np.arange(num_steps)) / budget, 1.0)
+        used = np.minimum((past + self.step + np.arange(num_steps)) / (past + budget), 1.0)
         draws, uniforms = self._rng.random((2, num_steps))
         tenures = self._tenure.draw(used, uniforms, len(self.labels))
         labels = self.labels.copy()
@@ -155,6 +156,11 @@ class TabuWalk:
         self.actions, self.cuts = actions, self.cut + rises
         self.cut += float(summary[TOTAL])
         self.step += num_steps
+
+    def forget(self) -> None:
+        """Makes where it stands the best that it has met."""
+        self.best_cut, self.best_step = self.cut, self.step
+        self.best_labels = self.labels.copy()
 
     def walk(
         self, draws: np.ndarray, tenures: np.ndarray

@@ -44,13 +44,18 @@ class Walk(Protocol):
     @property
     def cuts(self) -> np.ndarray: ...
 
-    def advance(self, num_steps: int, budget: int) -> None:
+    def advance(self, num_steps: int, budget: int, past: int = 0) -> None:
         """Does T flips; fewer, but one at least, where the walk itself changes after them.
 
         Args:
             num_steps: T.
             budget: flips of the whole walk that it can count on, those done included.
+            past: flips that count as done before the first, where the labels at the start are good
+                and a walk that began anew would leave them far behind; always the same.
         """
+
+    def forget(self) -> None:
+        """Makes where it stands the best that it has met."""
 
 
 # The number of a trajectory, start labels int8 [N] and draws.

@@ -17,7 +17,7 @@ from ecord_jax.graphs.planted import planted_torus
 from ecord_jax.search import campaign as module
 from ecord_jax.search import crew
 from ecord_jax.search.campaign import Campaign, Plan
-from ecord_jax.search.crossing import Crossing
+from ecord_jax.search.crossing import Crossing, Means
 from ecord_jax.search.elites import Elite
 from ecord_jax.search.swift import swift_mover
 from ecord_jax.search.walks import TABU
@@ -108,7 +108,7 @@ def test_the_better_mover_gets_more_walks(rounds):
             self.labels = self.best_labels = labels
             self.best_cut, self.cuts, self.actions = 0.0, np.zeros(1), np.zeros(0, int)
 
-        def advance(self, num_steps, budget):
+        def advance(self, num_steps, budget, past=0):
             self.step += num_steps
             self.actions, self.cuts = np.zeros(num_steps, int), np.zeros(num_steps + 1)
 
@@ -145,7 +145,7 @@ def test_no_champion_is_worse_than_its_elites():
     rows = rng.integers(0, 2, (16, 120), np.int8)
     elites = [Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows]
     ground = crew.Ground(TABU, TABU.look(graph), 1.0)
-    run = crossing.run(elites, [(ground, 1.0)], 1e6, rng)
+    run = crossing.run(elites, Means([(ground, 1.0)], 1e6, None), rng)
     while True:
         try:
             next(run)
@@ -159,6 +159,45 @@ def test_no_champion_is_worse_than_its_elites():
         assert champion.cut >= max(elites[i].cut for i in group)
         assert champion.by == "merge"
     assert crossing.flips > 0
+
+
+def test_from_a_champion_walks_go_on_as_long_as_they_find_better_ones():
+    graph = models.torus((10, 12), seed=5)
+    team = crew.Crew(lambda: math.inf)
+    crossing, rng = Crossing(graph, team, timed=False), np.random.default_rng(0)
+    rows = rng.integers(0, 2, (4, 120), np.int8)
+    elites = [Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows]
+    ground, seen = crew.Ground(TABU, TABU.look(graph), 1.0), []
+
+    def reheat(elite, rng):
+        seen.append(elite)
+        yield None
+        labels = elite.labels.copy()
+        labels[: 3 * (len(seen) < 3)] ^= 1
+        return Elite(labels, float(graph.cut(labels)), "tabu", 7.0)
+
+    run = crossing.run(elites, Means([(ground, 1.0)], 1e6, reheat), rng)
+    while True:
+        try:
+            next(run)
+        except StopIteration as end:
+            (champion,) = end.value
+            break
+    team.close()
+    cuts = [elite.cut for elite in seen]
+    assert cuts == sorted(cuts)
+    assert champion.cut >= cuts[-1] >= max(elite.cut for elite in elites)
+    assert cuts[-2:] == [champion.cut] * 2  # twice in vain
+    assert champion.cost >= 7.0 * len(seen)
+
+
+def test_walks_that_go_on_find_better_cuts_with_as_many_flips():
+    graph = models.barabasi_albert(1000, 4, seed=3, weights="signed")
+    with_it, without = (
+        [best_of(make(graph, 100_000, [SWIFT], seed=seed, reheat=reheat))[0] for seed in range(4)]
+        for reheat in (True, False)
+    )
+    assert sum(with_it) > sum(without)
 
 
 def solve(graph=LONG, **options):

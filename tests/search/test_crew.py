@@ -4,6 +4,7 @@ import itertools
 import math
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,13 +17,17 @@ class SlowWalk:
     """Flips nothing, at a pace of its own."""
 
     def __init__(self, pace=0.0, size=10):
-        self.pace, self.step, self.calls = pace, 0, []
+        self.pace, self.step, self.calls, self.pasts, self.forgot = pace, 0, [], set(), []
         self.best_labels = np.zeros(size, np.int8)
 
-    def advance(self, num_steps, budget):
+    def advance(self, num_steps, budget, past=0):
         time.sleep(self.pace * num_steps)
         self.step += num_steps
         self.calls.append((self.step, budget))
+        self.pasts.add(past)
+
+    def forget(self):
+        self.forgot.append(self.step)
 
 
 @pytest.fixture
@@ -77,6 +82,22 @@ def test_limits_by_flips_are_met_in_slices_that_are_always_the_same(crew, flips)
     ]
 
 
+@pytest.mark.parametrize("flips", [1, 2, 300, 3 << 16])
+def test_a_walk_from_good_labels_has_a_past_and_forgets_them_half_way(crew, flips):
+    walk = SlowWalk()
+    list(crew().drive(walk, Limit(flips=flips, progress=0.75)))
+    assert walk.step == flips
+    assert walk.pasts == {3 * flips}
+    assert walk.forgot == [max(flips // 2, 1)]
+    timed = SlowWalk(pace=1e-5)
+    list(crew(countdown(60)).drive(timed, Limit(seconds=0.3, pace=1e-5, progress=0.5)))
+    assert len(timed.pasts) == len(timed.forgot) == 1
+    assert 0.3 * timed.step < timed.forgot[0] < 0.7 * timed.step
+    fresh = SlowWalk()
+    list(crew().drive(fresh, Limit(flips=flips)))
+    assert (fresh.pasts, fresh.forgot) == ({0}, [])
+
+
 @pytest.mark.parametrize("guess", [1e-6, 1e-5, 1e-3])
 def test_limits_by_seconds_are_met_whatever_the_pace_was_thought_to_be(crew, guess):
     walk, began = SlowWalk(pace=1e-5), time.monotonic()
@@ -121,6 +142,18 @@ def test_freely_nothing_is_lost(crew):
         assert [i for who, i in news if who == number] == list(range(30))
     assert 0.12 <= one.effort["a"] < 2
     assert 0.09 <= one.effort["b"] < 2
+
+
+def test_effort_is_that_of_who_has_found_something(crew):
+    def work():
+        for by in ("b", None, "b"):
+            time.sleep(0.02)
+            yield None if by is None else SimpleNamespace(by=by)
+        time.sleep(0.1)
+
+    one = crew(countdown(60))
+    collect(one.run([Task("a", work())]))
+    assert 0.04 <= one.effort["b"] < 0.1 <= one.effort["a"]
 
 
 def test_tasks_that_have_not_begun_when_time_is_over_are_left_out(crew):

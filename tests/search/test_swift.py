@@ -72,7 +72,7 @@ def expected_bins(walk, edges):
     return np.searchsorted(edges, elapsed, side="right")
 
 
-def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT):
+def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT, past=0):
     """z / T by the definition, from nothing but the labels and the last flips.
 
     `best_step` is when the best was met that the last refresh knew of.
@@ -86,9 +86,9 @@ def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT):
     at = last - last % walk.state.counts[swift_walk.EVERY]  # of the last refresh
     shared = swift_globals(
         agent.params,
-        np.float64(at / budget),
+        np.float64((past + at) / (past + budget)),
         np.float64((at - best_step) / size),
-        np.float64(budget / (6 * size)),
+        np.float64((past + budget) / (6 * size)),
         np.float64(2 * graph.num_edges / size),
     )
     features = features_of(graph, agent.config)
@@ -107,16 +107,20 @@ def test_weights_where_rows_are_fetched_ahead():
     check_weights(models.erdos_renyi(40_000, 6 / 40_000, seed=1))
 
 
-def check_weights(graph, agent=AGENT):
+def test_weights_of_a_walk_that_has_a_past():
+    check_weights(random_graph(300, 6, "unit"), past=9_000)
+
+
+def check_weights(graph, agent=AGENT, past=0):
     size, budget = graph.num_vertices, 40 * graph.num_vertices
     walk, edges = new_walk(graph, agent=agent), time_edges(CONFIG, size)
     checked, every = 0, int(walk.state.counts[swift_walk.EVERY])
     for number in range(40):
-        walk.advance(-walk.step % every, budget)  # so that a refresh is due next
+        walk.advance(-walk.step % every, budget, past)  # so that a refresh is due next
         best = walk.best_step
-        walk.advance(1 + number % every, budget)
+        walk.advance(1 + number % every, budget, past)
         np.testing.assert_array_equal(walk.state.bins, expected_bins(walk, edges))
-        scores = expected_scores(graph, walk, edges, budget, best, agent)
+        scores = expected_scores(graph, walk, edges, budget, best, agent, past)
         chances = walk.state.sums[:size]
         kept = np.log(chances) > -250
         got = np.log(chances) + walk.state.shared[swift_walk.TOP]
@@ -305,9 +309,9 @@ def budgets(monkeypatch):
     """Where each slice of a walk ends, and the budget that it was told."""
     seen, real = [], swift.SwiftWalk.advance
 
-    def advance(walk, num_steps, budget):
+    def advance(walk, num_steps, budget, past=0):
         seen.append((walk.step + num_steps, budget))
-        real(walk, num_steps, budget)
+        real(walk, num_steps, budget, past)
 
     monkeypatch.setattr(swift.SwiftWalk, "advance", advance)
     return seen
