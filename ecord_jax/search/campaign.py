@@ -4,8 +4,8 @@ A round is a walk of each trajectory, by an agent or by tabu search. Their best 
 level 0, are merged by fours (`ecord_jax.search.merge`): the merged graph is reduced by exact rules
 and walked over from each of the four, until they agree. From the best of them walks go on, and what
 they find is merged with it, until that is of no use. It is an elite of the next level then, merged
-with three of its like, and so on. So elites of a level know nothing of each other,
-and stay different.
+with three of its like, and so on. So elites of a level know nothing of each other, and stay
+different. All of that happens beside the walks of the next round.
 
 Walks grow longer from round to round as long as that promises better cuts than more of the same
 (`ecord_jax.search.horizons`); of agent and tabu search the one whose walks ended better does more
@@ -29,7 +29,7 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import compile_rules
 from ecord_jax.search.chunk import Found
 from ecord_jax.search.crew import Crew, Ground, Limit, Task
-from ecord_jax.search.crossing import MERGE, Crossing, Means
+from ecord_jax.search.crossing import MERGE, Champion, Crossing, Means
 from ecord_jax.search.elites import GROUP, Elite
 from ecord_jax.search.horizons import Horizons
 from ecord_jax.search.prepare import in_background
@@ -127,21 +127,33 @@ class Campaign:
 
     def _rounds(self) -> Generator[Found | None, None, None]:
         self._first = self._first_horizon()
-        horizons = Horizons(self._first)
+        horizons, before = Horizons(self._first), 0.0
         while self._budget > 0 and not self._crew.over:
             count, horizon = self._next_round(horizons.choose(self._budget))
-            elites = yield from self._crew.run(self._walks(count, horizon))
+            # What the last round has brought is merged first, so that nobody waits for it.
+            tasks = [*self._crossings(horizon), *self._walks(count, horizon)]
+            values = yield from self._crew.run(tasks)
+            elites = [value for value in values if isinstance(value, Elite)]
+            champions = [value for value in values if isinstance(value, Champion)]
             if not elites:
                 return
-            cuts = self._weigh_movers(elites)
-            champions: list[Elite] = []
-            movers = self._mergers()
-            if self._plan.merge and movers:
-                reheat = functools.partial(self._reheat, horizon) if self._plan.reheat else None
-                means, (rng,) = Means(movers, self._budget, reheat), self._rng.spawn(1)
-                champions = yield from self._crossing.run(elites, means, rng)
-                self._merging = _merging_share(elites, champions)
-            horizons.learn(horizon, cuts, champions)
+            horizons.learn_merged(before, [one.elite for one in champions if one.level == 0])
+            horizons.learn(horizon, self._weigh_movers(elites))
+            self._crossing.take(champions)
+            if self._merging:
+                self._crossing.join(elites)
+            if champions:
+                self._merging = _merging_share(elites, [one.elite for one in champions])
+            before = horizon
+
+    def _crossings(self, horizon: float) -> list[Task]:
+        """What merges elites, beside walks of such a cost."""
+        movers = self._mergers()
+        if not movers or not self._merging:
+            return []
+        reheat = functools.partial(self._reheat, horizon) if self._plan.reheat else None
+        (rng,) = self._rng.spawn(1)
+        return self._crossing.tasks(Means(movers, self._budget * self._merging, reheat), rng)
 
     @property
     def steps(self) -> int:

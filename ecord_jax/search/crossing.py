@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Generator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ecord_jax.search.crew import Crew, Ground, Limit, Task
 from ecord_jax.search.elites import Elite, admit, fill_groups
 from ecord_jax.search.merge import Merged, merge_agreeing
 
-__all__ = ["MERGE", "Crossing", "Means"]
+__all__ = ["MERGE", "Champion", "Crossing", "Means"]
 
 MERGE = "merge"
 _PATIENCE = 2  # merged graphs in a row that bring no better cut, and walks
@@ -47,6 +48,18 @@ class Means:
     reheat: Reheat | None
 
 
+class Champion(NamedTuple):
+    """Attributes:
+    elite: what a group has become, with what that has cost.
+    level: of the group.
+    flips: over merged graphs.
+    """
+
+    elite: Elite
+    level: int
+    flips: int
+
+
 class Crossing:
     """The elites of one graph, and what is made of them.
 
@@ -62,48 +75,43 @@ class Crossing:
     def __init__(self, graph: Graph, crew: Crew, timed: bool) -> None:
         self._graph, self._crew, self._timed = graph, crew, timed
         self._levels: dict[int, list[Elite]] = {}
+        self._groups: list[tuple[int, list[Elite]]] = []
         self._slowest = _SECONDS_AN_EDGE * graph.num_edges
         self.flips = 0
 
-    def run(
-        self,
-        elites: Sequence[Elite],
-        means: Means,
-        rng: np.random.Generator,
-    ) -> Generator[Found | None, None, list[Elite]]:
-        """Merges what there is of each level.
+    def join(self, elites: Sequence[Elite], level: int = 0) -> None:
+        """Takes in elites; those that make up groups are merged next."""
+        waiting = self._levels.setdefault(level, [])
+        self._groups += [(level, group) for group in fill_groups(waiting, elites)]
+
+    def take(self, champions: Sequence[Champion]) -> None:
+        """Takes in what groups have become."""
+        self.flips += sum(champion.flips for champion in champions)
+        for champion in champions:
+            self.join([champion.elite], champion.level + 1)
+
+    def tasks(self, means: Means, rng: np.random.Generator) -> list[Task]:
+        """What is to be done for the groups that there are.
 
         Args:
-            elites: new ones, of level 0.
-            means: how to go about it.
+            means: how to go about it, for all of them together.
             rng: of all draws.
 
         Returns:
-            What groups of level 0 have become.
+            A task each, whose value is a `Champion`.
         """
-        champions: list[Elite] = []
-        level, spent, arrived = 0, 0.0, list(elites)
-        while arrived and spent < means.budget:
-            groups = fill_groups(self._levels.setdefault(level, []), arrived)
-            share = (means.budget - spent) / max(len(groups), 1)
-            own = dataclasses.replace(means, budget=share)
-            draws = rng.spawn(len(groups))
-            tasks = [
-                Task(MERGE, self._raise(group, own, child))
-                for group, child in zip(groups, draws, strict=True)
-            ]
-            made = yield from self._crew.run(tasks)
-            arrived = [elite for elite, _ in made]
-            self.flips += sum(flips for _, flips in made)
-            spent += sum(elite.cost for elite in arrived)
-            champions = arrived if level == 0 else champions
-            level += 1
-        return champions
+        groups, self._groups = self._groups, []
+        own = dataclasses.replace(means, budget=means.budget / max(len(groups), 1))
+        draws = rng.spawn(len(groups))
+        return [
+            Task(MERGE, self._raise(level, group, own, child))
+            for (level, group), child in zip(groups, draws, strict=True)
+        ]
 
     def _raise(
-        self, elites: list[Elite], means: Means, rng: np.random.Generator
-    ) -> Generator[Found | None, None, tuple[Elite, int]]:
-        """Makes one of elites, and goes on from it; gives what `_make_one` does."""
+        self, level: int, elites: list[Elite], means: Means, rng: np.random.Generator
+    ) -> Generator[Found | None, None, Champion]:
+        """Makes one of elites, and goes on from it."""
         best, flips = yield from self._make_one(elites, means.movers, means.budget, rng)
         idle, cost = 0, best.cost
         while means.reheat is not None and idle < _PATIENCE and self._has_time:
@@ -115,7 +123,7 @@ class Crossing:
             one, more = yield from self._make_one(pair, means.movers, rest, rng)
             idle = 0 if one.cut > best.cut else idle + 1
             best, flips, cost = one, flips + more, cost + child.cost + one.cost
-        return best._replace(cost=cost), flips
+        return Champion(best._replace(cost=cost), level, flips)
 
     def _make_one(
         self,

@@ -86,13 +86,12 @@ class Horizons:
     def _samples(self, horizon: float) -> list[_Sample]:
         return [known[horizon] for known in (self._walks, self._champions) if horizon in known]
 
-    def learn(self, horizon: float, cuts: Sequence[float], champions: Sequence[Elite]) -> None:
+    def learn(self, horizon: float, cuts: Sequence[float]) -> None:
         """Remembers a round; of other costs than `choose` gives, nothing.
 
         Args:
             horizon: what each walk has cost.
             cuts: that the better mover's walks ended with.
-            champions: what merging made of groups of walks.
         """
         shorter = self._walks.get(horizon / 2)
         if shorter is None and horizon != self._first:
@@ -100,7 +99,11 @@ class Horizons:
         prior = shorter.spread if shorter else float(np.std(cuts))
         walks = self._walks.setdefault(horizon, _Sample([], horizon, prior))
         walks.cuts += cuts
-        if champions:
+
+    def learn_merged(self, horizon: float, champions: Sequence[Elite]) -> None:
+        """Remembers what merging made of groups of walks of a length."""
+        walks = self._walks.get(horizon)
+        if champions and walks is not None:
             cost = GROUP * horizon + float(np.mean([champion.cost for champion in champions]))
             merged = self._champions.setdefault(horizon, _Sample([], cost, walks.spread))
             merged.cuts += [champion.cut for champion in champions]

@@ -137,37 +137,53 @@ def test_merging_waits_for_no_compiler(monkeypatch):
     assert campaign.effort["merge"] > 0
 
 
-def test_no_champion_is_worse_than_its_elites():
-    graph, left = models.torus((10, 12), seed=5), lambda: math.inf
-    team = crew.Crew(left)
-    crossing = Crossing(graph, team, timed=False)
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 2, (16, 120), np.int8)
-    elites = [Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows]
-    ground = crew.Ground(TABU, TABU.look(graph), 1.0)
-    run = crossing.run(elites, Means([(ground, 1.0)], 1e6, None), rng)
+def value_of(generator):
     while True:
         try:
-            next(run)
+            next(generator)
         except StopIteration as end:
-            champions = end.value
-            break
+            return end.value
+
+
+def champions_of(graph, rows, reheat=None):
+    """Elites of such labels, what their groups become, and flips over merged graphs."""
+    team = crew.Crew(lambda: math.inf)
+    crossing = Crossing(graph, team, timed=False)
+    elites = [Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows]
+    ground = crew.Ground(TABU, TABU.look(graph), 1.0)
+    crossing.join(elites)
+    tasks = crossing.tasks(Means([(ground, 1.0)], 1e6, reheat), np.random.default_rng(0))
+    assert crossing.tasks(Means([(ground, 1.0)], 1e6, reheat), np.random.default_rng(0)) == []
+    champions = value_of(team.run(tasks))
     team.close()
+    crossing.take(champions)
+    return elites, champions, crossing
+
+
+def test_no_champion_is_worse_than_its_elites():
+    graph = models.torus((10, 12), seed=5)
+    rows = np.random.default_rng(0).integers(0, 2, (17, 120), np.int8)
+    elites, champions, crossing = champions_of(graph, rows)
     assert len(champions) == 4
     for champion, group in zip(champions, np.split(np.arange(16), 4), strict=True):
-        assert champion.cut == graph.cut(champion.labels)
-        assert champion.cut >= max(elites[i].cut for i in group)
-        assert champion.by == "merge"
-    assert crossing.flips > 0
+        one = champion.elite
+        assert one.cut == graph.cut(one.labels)
+        assert one.cut >= max(elites[i].cut for i in group)
+        assert (one.by, champion.level) == ("merge", 0)
+    assert crossing.flips == sum(champion.flips for champion in champions) > 0
+
+
+def test_champions_meet_those_of_their_level():
+    graph = models.erdos_renyi(400, 0.01, seed=2)
+    rows = np.random.default_rng(1).integers(0, 2, (16, 400), np.int8)
+    *_, crossing = champions_of(graph, rows)
+    ground = crew.Ground(TABU, TABU.look(graph), 1.0)
+    (task,) = crossing.tasks(Means([(ground, 1.0)], 1e4, None), np.random.default_rng(0))
+    assert value_of(task.work).level == 1
 
 
 def test_from_a_champion_walks_go_on_as_long_as_they_find_better_ones():
-    graph = models.torus((10, 12), seed=5)
-    team = crew.Crew(lambda: math.inf)
-    crossing, rng = Crossing(graph, team, timed=False), np.random.default_rng(0)
-    rows = rng.integers(0, 2, (4, 120), np.int8)
-    elites = [Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows]
-    ground, seen = crew.Ground(TABU, TABU.look(graph), 1.0), []
+    graph, seen = models.torus((10, 12), seed=5), []
 
     def reheat(elite, rng):
         seen.append(elite)
@@ -176,25 +192,19 @@ def test_from_a_champion_walks_go_on_as_long_as_they_find_better_ones():
         labels[: 3 * (len(seen) < 3)] ^= 1
         return Elite(labels, float(graph.cut(labels)), "tabu", 7.0)
 
-    run = crossing.run(elites, Means([(ground, 1.0)], 1e6, reheat), rng)
-    while True:
-        try:
-            next(run)
-        except StopIteration as end:
-            (champion,) = end.value
-            break
-    team.close()
+    rows = np.random.default_rng(0).integers(0, 2, (4, 120), np.int8)
+    elites, (champion,), _ = champions_of(graph, rows, reheat)
     cuts = [elite.cut for elite in seen]
     assert cuts == sorted(cuts)
-    assert champion.cut >= cuts[-1] >= max(elite.cut for elite in elites)
-    assert cuts[-2:] == [champion.cut] * 2  # twice in vain
-    assert champion.cost >= 7.0 * len(seen)
+    assert champion.elite.cut >= cuts[-1] >= max(elite.cut for elite in elites)
+    assert cuts[-2:] == [champion.elite.cut] * 2  # twice in vain
+    assert champion.elite.cost >= 7.0 * len(seen)
 
 
 def test_walks_that_go_on_find_better_cuts_with_as_many_flips():
-    graph = models.barabasi_albert(1000, 4, seed=3, weights="signed")
+    graph = models.barabasi_albert(2000, 4, seed=3, weights="signed")
     with_it, without = (
-        [best_of(make(graph, 100_000, [SWIFT], seed=seed, reheat=reheat))[0] for seed in range(4)]
+        [best_of(make(graph, 120_000, [SWIFT], seed=seed, reheat=reheat))[0] for seed in range(3)]
         for reheat in (True, False)
     )
     assert sum(with_it) > sum(without)

@@ -14,7 +14,8 @@ CUTS -= CUTS.mean()
 
 def learn(horizons, horizon, mean, champion=None, cost=0.0):
     champions = [] if champion is None else [Elite(np.zeros(1, np.int8), champion, "merge", cost)]
-    horizons.learn(horizon, (mean + CUTS).tolist(), champions)
+    horizons.learn(horizon, (mean + CUTS).tolist())
+    horizons.learn_merged(horizon, champions)
 
 
 def doubled(gain):
@@ -50,7 +51,7 @@ def test_stays_where_twice_as_many_walks_are_worth_more():
 def test_what_is_worse_by_chance_is_tried_again():
     horizons = Horizons(10.0)
     learn(horizons, 10.0, 100.0)
-    horizons.learn(20.0, [99.9, 100.4], [])
+    horizons.learn(20.0, [99.9, 100.4])
     assert horizons.choose(1e4) != 10.0
     learn(horizons, 20.0, 99.5)
     assert horizons.choose(1e4) == 10.0
@@ -69,7 +70,8 @@ def test_waits_where_merging_is_worth_more():
 def test_equal_cuts_and_odd_lengths():
     horizons = Horizons(10.0)
     for horizon in (10.0, 20.0):
-        horizons.learn(horizon, [7.0] * 4, [])
+        horizons.learn(horizon, [7.0] * 4)
     assert math.isfinite(horizons.choose(0.0))
-    horizons.learn(33.0, [1e9] * 4, [])
+    horizons.learn(33.0, [1e9] * 4)
+    horizons.learn_merged(33.0, [Elite(np.zeros(1, np.int8), 1e9, "merge", 1.0)])
     assert horizons.choose(1e4) in (10.0, 20.0, 40.0)
