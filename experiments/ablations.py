@@ -6,8 +6,8 @@
 Every variant has 20 trajectories and --seconds on the wall clock, on each graph with each seed:
 
     solve                 all of it
-    without INGREDIENT    without presolve, starts, merge or restart
-    INGREDIENT alone      without the three others
+    without INGREDIENT    without presolve, starts, merge, reheat or restart
+    INGREDIENT alone      without the others; reheat is nothing without merge
     none                  without any: agent and tabu search, from random starts, on the graph as is
     tabu, tabu none       the first and the last of these with tabu search alone
     swift, swift none     the same with the learned policy alone; the last is its pure rollout
@@ -103,7 +103,11 @@ def search_variants() -> dict[str, str]:
     return {
         "solve": "solve",
         **{f"without {left_out}": f"solve:-{left_out}" for left_out in INGREDIENTS},
-        **{f"{kept} alone": f"solve:{none.replace(f'-{kept}', '')}" for kept in INGREDIENTS},
+        **{
+            f"{kept} alone": f"solve:{none.replace(f'-{kept}', '')}"
+            for kept in INGREDIENTS
+            if kept != "reheat"
+        },
         "none": f"solve:{none}",
         "tabu": "solve:tabu",
         "tabu none": f"solve:tabu{none}",

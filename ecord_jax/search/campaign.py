@@ -61,7 +61,7 @@ class Plan:
     starts: whether walks with time for few flips a vertex begin with good labels.
     merge: whether elites are merged.
     reheat: whether walks go on from what merging has made.
-    restart: whether there are rounds; otherwise one takes all that there is.
+    restart: whether there are rounds; otherwise the first takes all that merging leaves.
     """
 
     trajectories: int
@@ -131,29 +131,31 @@ class Campaign:
         while self._budget > 0 and not self._crew.over:
             count, horizon = self._next_round(horizons.choose(self._budget))
             # What the last round has brought is merged first, so that nobody waits for it.
-            tasks = [*self._crossings(horizon), *self._walks(count, horizon)]
+            tasks = [*self._crossings(count, horizon), *self._walks(count, horizon)]
             values = yield from self._crew.run(tasks)
             elites = [value for value in values if isinstance(value, Elite)]
             champions = [value for value in values if isinstance(value, Champion)]
+            self._crossing.take(champions)
             if not elites:
                 return
             horizons.learn_merged(before, [one.elite for one in champions if one.level == 0])
             horizons.learn(horizon, self._weigh_movers(elites))
-            self._crossing.take(champions)
             if self._merging:
                 self._crossing.join(elites)
-            if champions:
-                self._merging = _merging_share(elites, [one.elite for one in champions])
+                if champions or not self._crossing.has_groups:
+                    self._merging = _merging_share(elites, [one.elite for one in champions])
             before = horizon
 
-    def _crossings(self, horizon: float) -> list[Task]:
-        """What merges elites, beside walks of such a cost."""
+    def _crossings(self, count: int, horizon: float) -> list[Task]:
+        """What merges elites, beside so many walks of such a cost each."""
         movers = self._mergers()
         if not movers or not self._merging:
             return []
         reheat = functools.partial(self._reheat, horizon) if self._plan.reheat else None
         (rng,) = self._rng.spawn(1)
-        return self._crossing.tasks(Means(movers, self._budget * self._merging, reheat), rng)
+        # The round ends with the last of them: nobody goes on for much longer than its walks.
+        budget = min(self._budget * self._merging * (1 - self._merging), 2 * count * horizon)
+        return self._crossing.tasks(Means(movers, budget, reheat, horizon), rng)
 
     @property
     def steps(self) -> int:
@@ -200,7 +202,8 @@ class Campaign:
 
     def _next_round(self, horizon: float) -> tuple[int, float]:
         """How many walks, and what each may cost."""
-        most = self._budget * (1 - self._merging)
+        # One part is for merging beside these walks, one for merging what they will have found.
+        most = self._budget * (1 - self._merging) ** 2
         # Fewer of the longer ones, so that rounds cost about the same.
         count = self._plan.trajectories * self._first / horizon
         count = min(count, most / self._cost(_FEW_FLIPS))
@@ -252,17 +255,21 @@ class Campaign:
     ) -> Generator[Found, None, Elite]:
         """One trajectory of a round, from its start to its end."""
         began, best, name = time.monotonic(), -math.inf, ground.mover.name
+        top = labels
         walk = ground.start(number, labels, rng)
         limit = Limit(flips=max(int(horizon), 1), progress=progress)
         if self._timed:
             limit = Limit(seconds=horizon, pace=ground.pace, progress=progress)
         for pace in self._crew.drive(walk, limit):
             yield _found(self._graph, walk, walk.best_cut > best, name)
-            best = max(best, walk.best_cut)
+            if walk.best_cut > best:
+                best, top = walk.best_cut, walk.best_labels
             if self._timed:
                 ground.pace = pace
         cost = time.monotonic() - began if self._timed else float(walk.step)
-        return Elite(walk.best_labels, float(self._graph.cut(walk.best_labels)), name, cost)
+        if self._graph.cut(top) <= self._graph.cut(labels):  # what a walk ends with is new at least
+            top = walk.best_labels
+        return Elite(top, float(self._graph.cut(top)), name, cost)
 
     def _reheat(
         self, horizon: float, elite: Elite, rng: np.random.Generator

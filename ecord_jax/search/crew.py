@@ -206,31 +206,35 @@ class Crew:
             Seconds a flip so far, after each slice.
         """
         began, first, pace = time.monotonic(), walk.step, limit.pace
-        size, past, forgets = len(walk.best_labels), -1, limit.progress > 0
-        while True:
-            if limit.flips is not None:
-                budget = first + limit.flips
-                count = min(_SLICE, budget - walk.step)
-            else:
-                rest = began + limit.seconds - time.monotonic()
-                budget = walk.step + max(int(min(rest, self._left()) / pace), 1)
-                least = max(_LEAST_SLICE, size // 8)  # what begins a slice takes its time, too
-                count = min(max(int(_SLICE_SECONDS / pace), least), _MOST_SLICE + size // 8)
-                count = max(min(count, budget - walk.step), 1)
-                budget = max(budget, walk.step + count)
+        past, forgets, ended = -1, limit.progress > 0, False
+        until = began + limit.seconds
+        while not ended:
+            count, budget = self._slice(walk, limit, first, until, pace)
             if past < 0:
                 past = int((budget - first) * limit.progress / (1 - limit.progress))
             half = (first + budget) // 2
             if forgets:
                 count = max(min(count, half - walk.step), 1)
             walk.advance(count, budget, past)
+            pace = (time.monotonic() - began) / (walk.step - first)
+            yield pace  # its best is taken in before it is forgotten
             if forgets and walk.step >= half:
                 walk.forget()
                 forgets = False
-            pace = (time.monotonic() - began) / (walk.step - first)
-            yield pace
             ended = walk.step >= budget or self.over
             if limit.flips is None:
-                ended |= time.monotonic() - began + pace * count / 2 >= limit.seconds
-            if ended:
-                return
+                ended |= time.monotonic() + pace * count / 2 >= until
+
+    def _slice(
+        self, walk: Walk, limit: Limit, first: int, until: float, pace: float
+    ) -> tuple[int, int]:
+        """The flips of a walk's next slice, and after how many the walk should have ended."""
+        if limit.flips is not None:
+            budget = first + limit.flips
+            return min(_SLICE, budget - walk.step), budget
+        size, rest = len(walk.best_labels), until - time.monotonic()
+        budget = walk.step + max(int(min(rest, self._left()) / pace), 1)
+        least = max(_LEAST_SLICE, size // 8)  # what begins a slice takes its time, too
+        count = min(max(int(_SLICE_SECONDS / pace), least), _MOST_SLICE + size // 8)
+        count = max(min(count, budget - walk.step), 1)
+        return count, max(budget, walk.step + count)

@@ -23,7 +23,7 @@ from ecord_jax.search.merge import Merged, merge_agreeing
 __all__ = ["MERGE", "Champion", "Crossing", "Means"]
 
 MERGE = "merge"
-_PATIENCE = 2  # merged graphs in a row that bring no better cut, and walks
+_PATIENCE = 2  # merged graphs in a row, and walks in a row, that bring no better cut
 _FLIPS = 100  # a vertex of the merged graph, from each elite
 _MANY = 1 << 62
 # Rough seconds of merging and reducing, an edge, until they have been measured.
@@ -41,11 +41,13 @@ class Means:
         movers: who can look at merged graphs, and with what chance they do it.
         budget: what it may cost.
         reheat: walks on over the graph; None if nobody does.
+        horizon: what such a walk costs.
     """
 
     movers: Sequence[tuple[Ground, float]]
     budget: float
     reheat: Reheat | None
+    horizon: float
 
 
 class Champion(NamedTuple):
@@ -84,6 +86,11 @@ class Crossing:
         waiting = self._levels.setdefault(level, [])
         self._groups += [(level, group) for group in fill_groups(waiting, elites)]
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether there is something to merge."""
+        return bool(self._groups)
+
     def take(self, champions: Sequence[Champion]) -> None:
         """Takes in what groups have become."""
         self.flips += sum(champion.flips for champion in champions)
@@ -114,9 +121,8 @@ class Crossing:
         """Makes one of elites, and goes on from it."""
         best, flips = yield from self._make_one(elites, means.movers, means.budget, rng)
         idle, cost = 0, best.cost
-        while means.reheat is not None and idle < _PATIENCE and self._has_time:
-            if cost >= means.budget:
-                break
+        most = means.budget - means.horizon
+        while means.reheat is not None and idle < _PATIENCE and cost <= most and self._has_time:
             child = yield from means.reheat(best, rng)
             # Of equals the new one is kept, so that there is a way across plateaus.
             pair, rest = [child, best], means.budget - cost - child.cost

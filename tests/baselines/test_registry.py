@@ -18,7 +18,7 @@ def test_names():
     assert {"mca", "mca-soft", "simcim", "leleu", "mip", "gw", "rank2", "tabu"} <= set(names)
 
 
-ROLLOUT = {"move": "ecord", "ablate": ("presolve", "starts", "merge", "restart")}
+ROLLOUT = {"move": "ecord", "ablate": ("presolve", "starts", "merge", "reheat", "restart")}
 
 
 def test_a_peer_and_its_argument():

@@ -152,8 +152,9 @@ def champions_of(graph, rows, reheat=None):
     elites = [Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows]
     ground = crew.Ground(TABU, TABU.look(graph), 1.0)
     crossing.join(elites)
-    tasks = crossing.tasks(Means([(ground, 1.0)], 1e6, reheat), np.random.default_rng(0))
-    assert crossing.tasks(Means([(ground, 1.0)], 1e6, reheat), np.random.default_rng(0)) == []
+    means = Means([(ground, 1.0)], 1e6, reheat, 7.0)
+    tasks = crossing.tasks(means, np.random.default_rng(0))
+    assert crossing.tasks(means, np.random.default_rng(0)) == []
     champions = value_of(team.run(tasks))
     team.close()
     crossing.take(champions)
@@ -178,7 +179,7 @@ def test_champions_meet_those_of_their_level():
     rows = np.random.default_rng(1).integers(0, 2, (16, 400), np.int8)
     *_, crossing = champions_of(graph, rows)
     ground = crew.Ground(TABU, TABU.look(graph), 1.0)
-    (task,) = crossing.tasks(Means([(ground, 1.0)], 1e4, None), np.random.default_rng(0))
+    (task,) = crossing.tasks(Means([(ground, 1.0)], 1e4, None, 1.0), np.random.default_rng(0))
     assert value_of(task.work).level == 1
 
 
@@ -201,13 +202,24 @@ def test_from_a_champion_walks_go_on_as_long_as_they_find_better_ones():
     assert champion.elite.cost >= 7.0 * len(seen)
 
 
-def test_walks_that_go_on_find_better_cuts_with_as_many_flips():
+@pytest.mark.parametrize("seed", range(4))
+def test_no_cut_that_a_walk_has_met_is_lost(seed):
+    graph = models.barabasi_albert(250, 4, seed=3, weights="signed")
+    best, found = best_of(make(graph, 9_000, seed=seed, trajectories=12))
+    assert best >= max(one.cuts.max() for one in found)
+
+
+def test_walks_that_go_on_stay_better_than_those_that_begin_anew():
     graph = models.barabasi_albert(2000, 4, seed=3, weights="signed")
-    with_it, without = (
-        [best_of(make(graph, 120_000, [SWIFT], seed=seed, reheat=reheat))[0] for seed in range(3)]
-        for reheat in (True, False)
-    )
-    assert sum(with_it) > sum(without)
+    campaign = make(graph, 10**6, [SWIFT])
+    walks = [value_of(task.work) for task in campaign._walks(8, 200_000)]
+    best = max(walks, key=lambda elite: elite.cut)
+    rngs = np.random.default_rng(0).spawn(8)
+    children = [value_of(campaign._reheat(200_000, best, rng)) for rng in rngs]
+    assert np.mean([child.cut for child in children]) > np.mean([walk.cut for walk in walks]) + 3
+    assert max(child.cut for child in children) > best.cut
+    assert all((child.labels != best.labels).any() for child in children)
+    assert all(child.cut == graph.cut(child.labels) for child in children)
 
 
 def solve(graph=LONG, **options):
@@ -299,6 +311,9 @@ def test_errors_of_threads_are_raised(monkeypatch):
     def fail(*_):
         raise ZeroDivisionError
 
+    compiled = Future()
+    compiled.set_result(None)
+    monkeypatch.setattr(module, "_compile_rules", lambda dtype: compiled)
     monkeypatch.setattr("ecord_jax.search.crossing.merge_agreeing", fail)
     for limits in ({}, {"num_steps": None, "time_limit": 20}):
         with pytest.raises(ZeroDivisionError):
