@@ -255,19 +255,20 @@ class Campaign:
     ) -> Generator[Found, None, Elite]:
         """One trajectory of a round, from its start to its end."""
         began, best, name = time.monotonic(), -math.inf, ground.mover.name
-        top = labels
+        top, first = labels, None
         walk = ground.start(number, labels, rng)
         limit = Limit(flips=max(int(horizon), 1), progress=progress)
         if self._timed:
             limit = Limit(seconds=horizon, pace=ground.pace, progress=progress)
         for pace in self._crew.drive(walk, limit):
             yield _found(self._graph, walk, walk.best_cut > best, name)
+            first = float(walk.cuts[0]) if first is None else first
             if walk.best_cut > best:
                 best, top = walk.best_cut, walk.best_labels
             if self._timed:
                 ground.pace = pace
         cost = time.monotonic() - began if self._timed else float(walk.step)
-        if self._graph.cut(top) <= self._graph.cut(labels):  # what a walk ends with is new at least
+        if first is not None and best <= first:  # what it has kept since is new at least
             top = walk.best_labels
         return Elite(top, float(self._graph.cut(top)), name, cost)
 

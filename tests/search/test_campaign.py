@@ -202,11 +202,33 @@ def test_from_a_champion_walks_go_on_as_long_as_they_find_better_ones():
     assert champion.elite.cost >= 7.0 * len(seen)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_no_cut_that_a_walk_has_met_is_lost(seed):
-    graph = models.barabasi_albert(250, 4, seed=3, weights="signed")
-    best, found = best_of(make(graph, 9_000, seed=seed, trajectories=12))
-    assert best >= max(one.cuts.max() for one in found)
+def test_what_a_walk_meets_before_it_forgets_is_not_lost():
+    class Falling:
+        """Cuts the edge with its first flip, and never again."""
+
+        def __init__(self, labels):
+            self.step, self.labels, self.best_labels, self.best_cut = 0, labels, labels, 0.0
+
+        def advance(self, num_steps, budget, past=0):
+            assert num_steps == 2  # a half
+            self.actions, self.cuts = np.array([1, 1]), np.zeros(3)
+            if self.step == 0:
+                self.best_labels, self.best_cut = np.array([0, 1], np.int8), 1.0
+                self.cuts[1] = 1.0
+            self.step += 2
+
+        def forget(self):
+            self.best_labels, self.best_cut = self.labels, 0.0
+
+    edge, start = Graph.from_edges([(0, 1)]), np.zeros(2, np.int8)
+    lazy = TABU._replace(look=lambda graph: lambda _, labels, rng: Falling(labels))
+    ground = crew.Ground(lazy, lazy.look(edge), 1.0)
+    campaign = make(edge, 10, [TABU])
+    walk = campaign._walk(0, ground, 4.0, start, np.random.default_rng(0), 0.5)
+    first, second = next(walk), next(walk)
+    assert (first.cut, first.labels.tolist(), second.cut) == (1.0, [0, 1], -math.inf)
+    elite = value_of(walk)
+    assert (elite.cut, elite.labels.tolist()) == (1.0, [0, 1])
 
 
 def test_walks_that_go_on_stay_better_than_those_that_begin_anew():

@@ -159,6 +159,10 @@ def test_the_host_sees_the_budget():
         scores.append(walk.scores.copy())
     np.testing.assert_array_equal(scores[0], scores[1])
     assert np.abs(scores[2] - scores[0]).max() > 0.01
+    walk = start_walk(ground, labels, TEMPERATURE, np.random.default_rng(0))
+    walk.advance(1, T, 19 * T)
+    assert walk.state.shared[incremental_walk.SEEN_PROGRESS] == 0.95
+    assert np.abs(walk.scores - scores[0]).max() > 0.01
 
 
 def test_a_row_of_the_static_table_is_contiguous():
