@@ -38,6 +38,7 @@ from ecord_jax.networks.swift import (
     time_edges,
     vertex_features,
 )
+from ecord_jax.networks.traits import graph_params, graph_traits
 from ecord_jax.search.chunk import Found, Search, Trajectory, search_chunk, start_search
 from ecord_jax.search.rollout import Carry, Record, flipped_labels, rollout
 from ecord_jax.search.sampling import sample_softmax
@@ -61,6 +62,8 @@ __all__ = [
     "encode",
     "factor",
     "flipped_labels",
+    "graph_params",
+    "graph_traits",
     "init_agent",
     "initial_hidden",
     "observe",

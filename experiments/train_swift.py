@@ -34,6 +34,9 @@ _ENCODER = flags.DEFINE_enum(
     "What gives vertices their scalars.",
     flag_values=_FLAGS,
 )
+_TRAITS = flags.DEFINE_list(
+    "traits", list(_DEFAULT.traits), "Of graphs, whose parameters are trained.", flag_values=_FLAGS
+)
 _WITHOUT = flags.DEFINE_list(
     "without", [], f"Inputs left out, of {', '.join(INPUTS)}.", flag_values=_FLAGS
 )
@@ -90,6 +93,7 @@ def main(argv: list[str]) -> int:
         EvolutionConfig(
             network=SwiftConfig(encoder=_ENCODER.value),
             start=_START.value,
+            traits=tuple(_TRAITS.value),
             without=tuple(_WITHOUT.value),
             kinds=tuple(_KINDS.value),
             vertices=_range(_VERTICES, int),

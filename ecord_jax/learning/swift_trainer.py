@@ -25,7 +25,7 @@ from ecord_jax.learning.evolution import (
     generation,
     unpack,
 )
-from ecord_jax.learning.instances import KINDS, Instance, draw_instance
+from ecord_jax.learning.instances import Instance, draw_instance
 from ecord_jax.learning.log import MetricsLog, describe_run
 from ecord_jax.networks.agent import Agent
 
@@ -33,7 +33,7 @@ __all__ = ["train_swift"]
 
 _CHECKPOINT = "checkpoint.npz"
 _VALIDATION = 2**31  # its draws are none of a generation's
-_PER_KIND, _VERTICES, _FACTORS = 3, (500, 3000), (6.0, 120.0)
+_GRAPHS = 36  # of a validation, at least one of each kind
 _WALKS = 4  # from each of its graphs
 
 
@@ -61,8 +61,8 @@ def train_swift(
 
     Written there: `config.json` (configuration, versions, commit), `metrics.jsonl`,
     `checkpoint.npz`, and `agent.safetensors` with its card `agent.json`: the mean that validated
-    best. A validation is the mean over graphs of every kind of what is won over the first vector,
-    in standard deviations of the cuts of both.
+    best. A validation is the mean over other graphs of the kinds trained on of what is won over the
+    first vector, in standard deviations of the cuts of both.
 
     Args:
         config: the run.
@@ -109,8 +109,9 @@ def train_swift(
 
 def _validation(config: EvolutionConfig) -> list[Instance]:
     rng = np.random.default_rng([config.seed, _VALIDATION])
-    kinds = KINDS * _PER_KIND
-    return [draw_instance(kind, _VERTICES, _FACTORS, rng) for kind in kinds]
+    kinds = list(dict.fromkeys(config.kinds))  # each once, however often it is trained on
+    kinds *= max(_GRAPHS // len(kinds), 1)
+    return [draw_instance(kind, config.vertices, config.factors, rng) for kind in kinds]
 
 
 def _cuts(vector: np.ndarray, config: EvolutionConfig, instances: list[Instance]) -> np.ndarray:
@@ -133,14 +134,18 @@ def _gain(cuts: np.ndarray, reference: np.ndarray) -> float:
 def _card(
     config: EvolutionConfig, run: _Run, folder: Path, instances: list[Instance]
 ) -> dict[str, Any]:
+    described = json.loads((folder / "config.json").read_text())
+    if config.start.endswith(".safetensors"):  # what it began at is trained by another command
+        card = Path(config.start).with_suffix(".json")
+        before = json.loads(card.read_text()).get("command", "")
+        described["command"] = " && ".join(filter(None, [before, described["command"]]))
     return {
-        **json.loads((folder / "config.json").read_text()),
+        **described,
         "seed": config.seed,
         "generations": run.best_at,
         "training_seconds": round(run.seconds, 1),
         "validation": {
             "graphs": len(instances),
-            "kinds": list(KINDS),
             "walks": _WALKS,
             "reference": "the first vector, same labels and draws; in standard deviations",
             "gain": run.best_score,

@@ -8,8 +8,9 @@ weight with which vertex i is flipped is exp(z_i / T), with
 x_i the peek over the local-field scale s, t_i the time since its last flip over |V| (P is a
 learned curve, piecewise constant on `time_edges`, and 0 past |V|), k a learned bend of the gain,
 and T and M learned functions of the globals: progress p = flips done / budget, stagnation q = flips
-since the best cut improved / |V|, and horizon h = log(budget / 6 |V|). Between two steps only the
-flipped vertex, its neighbours and the few whose t_i crosses an edge of the curve change.
+since the best cut improved / |V|, and horizon h = log(budget / 6 |V|). All parameters are linear in
+a few traits of the graph (`ecord_jax.networks.traits`). Between two steps only the flipped vertex,
+its neighbours and the few whose t_i crosses an edge of the curve change.
 
 The encoder "degree" takes the scalars for powers of a vertex's own local field (its degree, where
 all weights are 1). The encoder "gnn" adds what a graph network without hidden layers reads from the
@@ -33,6 +34,7 @@ import numpy as np
 
 from ecord_jax.errors import AgentError
 from ecord_jax.networks.config import check_fields
+from ecord_jax.networks.traits import TRAITS
 
 __all__ = [
     "Encoder",
@@ -68,7 +70,7 @@ class SwiftConfig:
 
     knots: int = 7
     bins: int = 12
-    refreshes: int = 25
+    refreshes: int = 12
     encoder: Encoder = "degree"
 
     def __post_init__(self) -> None:
@@ -135,20 +137,15 @@ class Globals(NamedTuple):
 def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
     """Names and shapes of the parameters, all float32.
 
-    `temperature` are the coefficients of log T in 1, p, p^2, q, h and log(mean degree); `penalty`
-    those of M: of p and q, and the powers of the budget and of the mean degree; `powers` the
-    exponents of the relative local field in A and C; `bias` its factors in B and D; `bend` those of
-    k. `readout`, of the encoder "gnn" alone, is added to log A, B, D and log C: at 0 it is
-    "degree".
+    Of these each trait of a graph has a row, which `graph_params` adds up: `temperature`, the
+    coefficients of log T in 1, p, p^2, q, h and h p; `penalty`, those of M: of p and q, and the
+    power of the budget; `curve`, the time curve at its knots; `powers`, the exponents of the
+    relative local field in A and C; `bias`, its factors in B and D; `bend`, those of k. `readout`,
+    of the encoder "gnn" alone, is added to log A, B, D and log C: at 0 it is "degree".
     """
-    own: dict[str, tuple[int, ...]] = {
-        "temperature": (6,),
-        "penalty": (4,),
-        "curve": (config.knots,),
-        "powers": (2,),
-        "bias": (2,),
-        "bend": (3,),
-    }
+    widths = {"temperature": 6, "penalty": 3, "curve": config.knots}
+    widths |= {"powers": 2, "bias": 2, "bend": 3}
+    own: dict[str, tuple[int, ...]] = {n: (len(TRAITS), width) for n, width in widths.items()}
     return own if config.encoder == "degree" else {**own, "readout": (_OWN * (_ROUNDS + 1), 4)}
 
 
@@ -205,7 +202,7 @@ def swift_tables(
     """What is computed once a graph.
 
     Args:
-        params: see `param_shapes`.
+        params: `graph_params` of the graph.
         config: of the agent.
         features: [N, F], `vertex_features` of the graph.
         edges: `time_edges` of the graph.
@@ -228,24 +225,21 @@ def _curve(xp: Any, values: Any, config: SwiftConfig, edges: np.ndarray, size: i
     return xp.append(xp.interp(middles, knots, values), 0.0)
 
 
-def swift_globals(
-    params: dict[str, Any], progress: Any, stagnation: Any, budget: Any, degree: Any
-) -> Globals:
+def swift_globals(params: dict[str, Any], progress: Any, stagnation: Any, budget: Any) -> Globals:
     """What all vertices share.
 
     Args:
-        params: see `param_shapes`.
+        params: `graph_params` of the graph.
         progress: flips done over the budget, 0..1.
         stagnation: flips since the best cut improved, over |V|.
         budget: flips of the whole walk, over 6 |V|; above 0.
-        degree: mean degree, above 0.
     """
     xp = _namespace(progress)
     t, m, bend = params["temperature"], params["penalty"], params["bend"]
     p, q = progress, xp.minimum(stagnation, _LONGEST_STAGNATION)
-    h, d = xp.log(budget), xp.log(degree)
-    level = t[0] + t[1] * p + t[2] * p * p + t[3] * q + t[4] * h + t[5] * d
-    factor = xp.maximum(1.0 + m[0] * p + m[1] * q, 0.0) * xp.exp(m[2] * h + m[3] * d)
+    h = xp.log(budget)
+    level = t[0] + t[1] * p + t[2] * p * p + t[3] * q + t[4] * h + t[5] * h * p
+    factor = xp.maximum(1.0 + m[0] * p + m[1] * q, 0.0) * xp.exp(m[2] * h)
     return Globals(xp.exp(level), p, factor, bend[0] + bend[1] * p, bend[2] + 0.0 * p)
 
 

@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
+from statistics import NormalDist
 
 import numpy as np
 
@@ -285,11 +286,10 @@ class Campaign:
     def _weigh_movers(self, elites: Sequence[Elite]) -> list[float]:
         """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""
         cuts = [[elite.cut for elite in elites if elite.by == mover.name] for mover in self._movers]
-        means = [float(np.mean(own)) if own else -math.inf for own in cuts]
-        if np.isfinite(means).all() and means[0] != means[-1]:
-            goal = _MOST_SHARE if means[0] > means[-1] else 1 - _MOST_SHARE
+        if len(cuts) > 1 and all(cuts):
+            goal = 1 - _MOST_SHARE + (2 * _MOST_SHARE - 1) * _chance(*cuts)
             self._share = (self._share + goal) / 2
-        return cuts[int(np.argmax(means))]
+        return max(filter(None, cuts), key=np.mean)
 
     def _mergers(self) -> list[tuple[Ground, float]]:
         """Who can look at merged graphs, and with what chance they do."""
@@ -323,6 +323,13 @@ def _found(graph: Graph, walk: Walk, better: bool, by: str) -> Found:
         after=np.array(walk.labels, np.int8)[None],
         by=by,
     )
+
+
+def _chance(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """That the first are better on the mean, by the spread of all of them."""
+    error = np.std([*ours, *theirs]) * math.sqrt(1 / len(ours) + 1 / len(theirs))
+    lead = np.mean(ours) - np.mean(theirs)
+    return NormalDist().cdf(float(lead / error)) if error > 0 else 0.5
 
 
 def _merging_share(elites: Sequence[Elite], champions: Sequence[Elite]) -> float:

@@ -14,6 +14,7 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vertex_features
+from ecord_jax.networks.traits import graph_params, graph_traits
 from ecord_jax.search.swift_walk import (
     BEST,
     BEST_STEP,
@@ -128,8 +129,9 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     matrix, size = graph.adjacency(), graph.num_vertices
     exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
     weights = np.ldexp(matrix.data, -exponent)
-    params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
     owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
+    params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
+    params = graph_params(params, graph_traits(owners, weights, size))
     fields = np.bincount(owners, weights**2, minlength=size)
     edges = time_edges(config, size)
     features = vertex_features(config, owners, matrix.indices, weights, size)
@@ -137,7 +139,6 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     rows = np.zeros((size, 8))
     rows[:, :PEEK] = np.stack(tables[:PEEK], axis=1)
     rows[:, LAST] = _NEVER
-    degree = np.log(max(matrix.nnz, 1) / size)
     scale = math.sqrt(fields.mean()) or 1.0
     levels, around = _levels(size), 1 << int(edges[-1]).bit_length()
     # The most that a step weighs anew: a vertex, its neighbours, and one for each edge in time.
@@ -148,9 +149,7 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
         weights=weights,
         curve=tables.curve,
         edges=edges,
-        settings=np.concatenate(
-            [params["temperature"], params["penalty"], params["bend"], [degree]]
-        ),
+        settings=np.concatenate([params["temperature"], params["penalty"], params["bend"]]),
         levels=levels[:-1],
         rows=rows,
         bins=np.full(size, len(edges), np.min_scalar_type(len(edges))),

@@ -47,17 +47,15 @@ class Ground(NamedTuple):
 
     Attributes:
         arrays: the graph.
-        params: of the agent.
+        params: those of the globals, for this graph.
         tables: of the graph, filled up to [N].
         edges: int32 [K], see `time_edges`.
-        degree: float32 [], the mean one.
     """
 
     arrays: GraphArrays
     params: Any
     tables: SwiftTables
     edges: jax.Array
-    degree: jax.Array
 
 
 class SwiftTrajectory(NamedTuple):
@@ -124,11 +122,13 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     squares = float(np.square(np.asarray(arrays.graph.edges, np.float64)).sum())
     scale = math.sqrt(squares / graph.num_vertices) or 1.0
     arrays = dataclasses.replace(arrays, field_scale=jnp.asarray(scale, dtype))
-    params = jax.tree.map(lambda x: jnp.asarray(x, dtype), agent.params)
-    degree = max(2 * graph.num_edges, 1) / graph.num_vertices
-    return Ground(
-        arrays, params, tables, jnp.asarray(seen.edges, jnp.int32), jnp.asarray(degree, dtype)
-    )
+    # As `WalkState.settings` has them.
+    parts = np.split(seen.settings, [6, 9])
+    params = {
+        name: jnp.asarray(part, dtype)
+        for name, part in zip(("temperature", "penalty", "bend"), parts, strict=True)
+    }
+    return Ground(arrays, params, tables, jnp.asarray(seen.edges, jnp.int32))
 
 
 def start_swift(ground: Ground, labels: np.ndarray, key: jax.Array) -> Search:
@@ -247,13 +247,12 @@ def swift_rollout(
 
 
 def _look(ground: Ground, state: State, budget: jax.Array | int) -> Globals:
-    dtype, size = ground.degree.dtype, ground.arrays.num_vertices
+    dtype, size = ground.tables.gain.dtype, ground.arrays.num_vertices
     return swift_globals(
         ground.params,
         jnp.asarray(state.step / budget, dtype),
         jnp.asarray((state.step - state.best_step) / size, dtype),
         jnp.asarray(budget / (6 * size), dtype),
-        ground.degree,
     )
 
 

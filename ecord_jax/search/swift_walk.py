@@ -52,6 +52,7 @@ _CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed a
 _LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
 _SQUARINGS, _SMALLER = 12, 2.0**-12  # see `_exp`
+_MANY = 16  # where one vertex of so many is weighed anew vectors sum all up faster
 _CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
 _WIDTH, _NUMBERS = 8, 8  # columns of a row, and numbers in a cache line
 _AHEAD = 4  # steps, for which memory is waited less than they take
@@ -69,8 +70,8 @@ class WalkState(NamedTuple):
             the edges to them.
         curve: float64 [K + 1], P.
         edges: int64 [K], see `time_edges`.
-        settings: float64 [14], the parameters of the globals, `temperature` [6], `penalty` [4] and
-            `bend` [3], and the log of the mean degree.
+        settings: float64 [12], the parameters of the globals: `temperature` [6], `penalty` [3] and
+            `bend` [3].
         levels: int64 [L], where in `sums` each level begins.
         rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
             peek, in units of the weights; the side, 1 or -1; the step of the last flip; and 0,
@@ -182,10 +183,11 @@ def _look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: 
     s = settings
     p = (counts[STEP] + counts[PAST]) / counts[BUDGET]
     q = min((counts[STEP] - counts[BEST_STEP]) / size, _LONGEST_STAGNATION)
-    h, d = math.log(counts[BUDGET] / (6.0 * size)), s[13]
-    shared[COLDNESS] = math.exp(-(s[0] + s[1] * p + s[2] * p * p + s[3] * q + s[4] * h + s[5] * d))
-    factor = max(1.0 + s[6] * p + s[7] * q, 0.0) * math.exp(s[8] * h + s[9] * d)
-    shared[PROGRESS], shared[RISE], shared[DIP] = p, s[10] + s[11] * p, s[12]
+    h = math.log(counts[BUDGET] / (6.0 * size))
+    level = s[0] + s[1] * p + s[2] * p * p + s[3] * q + s[4] * h + s[5] * h * p
+    shared[COLDNESS] = math.exp(-level)
+    factor = max(1.0 + s[6] * p + s[7] * q, 0.0) * math.exp(s[8] * h)
+    shared[PROGRESS], shared[RISE], shared[DIP] = p, s[9] + s[10] * p, s[11]
     for k in range(len(curve)):
         held[k] = factor * curve[k]
 
@@ -200,6 +202,10 @@ def _weigh_all(
     shared[TOP] = top
     for i in range(len(rows)):
         sums[i] = _exp(sums[i] - top)
+    _sum_up(sums, peaks, levels)
+
+
+def _sum_up(sums: Any, peaks: Any, levels: Any) -> None:
     for level in range(1, len(levels)):
         below, here = levels[level - 1], levels[level]
         for j in range((here - below) // FAN):
@@ -345,6 +351,11 @@ def _exp_all(many: int, exponents: Any) -> None:
 
 def _put(many: int, some: Any, numbers: Any, sums: Any, peaks: Any, levels: Any) -> None:
     """Sets the weights of the collected vertices, and the sums that they are in."""
+    if _MANY * many > levels[1]:
+        for m in range(many):
+            sums[some[m]] = numbers[m]
+        _sum_up(sums, peaks, levels)
+        return
     for m in range(many):
         i = some[m]
         change = numbers[m] - sums[i]

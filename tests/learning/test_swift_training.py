@@ -28,9 +28,10 @@ from ecord_jax.networks.swift import (
     swift_tables,
     time_edges,
 )
+from ecord_jax.networks.traits import graph_params
 
 SMALL = EvolutionConfig(
-    generations=4, population=8, elite=2, instances=11, vertices=(60, 90), factors=(2.0, 4.0)
+    generations=4, population=8, elite=3, instances=11, vertices=(60, 90), factors=(2.0, 4.0)
 )
 
 
@@ -77,11 +78,13 @@ def test_parameters_of_a_vector():
     vector = first_state(SMALL).mean
     params = unpack(vector, SMALL.network)
     assert {name: value.shape for name, value in params.items()} == param_shapes(SMALL.network)
-    np.testing.assert_allclose(np.concatenate(list(params.values())), vector, rtol=1e-6)
+    np.testing.assert_allclose(
+        np.concatenate([value.ravel() for value in params.values()]), vector, rtol=1e-6
+    )
     gnn = SwiftConfig(encoder="gnn")
-    params = unpack(np.arange(60), gnn)
+    params = unpack(np.arange(128), gnn)
     assert {name: value.shape for name, value in params.items()} == param_shapes(gnn)
-    assert params["readout"].tolist() == np.arange(24, 60).reshape(9, 4).tolist()
+    assert params["readout"].tolist() == np.arange(92, 128).reshape(9, 4).tolist()
 
 
 def test_a_graph_network_begins_as_the_shipped_agent():
@@ -92,10 +95,28 @@ def test_a_graph_network_begins_as_the_shipped_agent():
     assert not params.pop("readout").any()
     for name, value in params.items():
         np.testing.assert_array_equal(value, shipped[name])
-    np.testing.assert_allclose(state.spread[:24], SMALL.spread)
-    np.testing.assert_allclose(state.spread[24:], SMALL.spread / 3)
+    np.testing.assert_allclose(state.spread[:92], SMALL.spread)
+    np.testing.assert_allclose(state.spread[92:], SMALL.spread / 3)
     after, _ = generation(config, state)
     assert unpack(after.mean, config.network)["readout"].all()
+
+
+def test_rows_that_are_not_trained_stay():
+    config = dataclasses.replace(SMALL, traits=("degree", "ties"))
+    before = first_state(config)
+    moved = unpack(generation(config, before)[0].mean - before.mean, config.network)
+    for value in moved.values():
+        assert value[1:3].all()
+        assert not value[[0, 3]].any()
+
+
+def test_a_run_from_another_one_tells_both_commands(tmp_path, few_validations):
+    short = dataclasses.replace(SMALL, generations=1, kinds=("sparse",))
+    swift_trainer.train_swift(short, tmp_path / "one", command="first")
+    start = str(tmp_path / "one" / "agent.safetensors")
+    further = dataclasses.replace(short, start=start)
+    swift_trainer.train_swift(further, tmp_path / "two", command="second")
+    assert json.loads((tmp_path / "two" / "agent.json").read_text())["command"] == "first && second"
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -109,27 +130,29 @@ def test_what_is_left_out_is_not_seen(name, encoder):
     seen = set()
     for other in INPUTS:
         for value in (0.4, 2.5):
-            at = {"progress": 0.1, "stagnation": 0.1, "horizon": 1.3, "degree": 6.0, "time": 3}
-            at[other] = value if other != "time" else int(2 * value)
+            at = {other: value if other != "time" else int(2 * value)}
             if not np.allclose(_scores(params, network, **at), _scores(params, network)):
                 seen.add(other)
     assert seen == INPUTS.keys() - {name}
 
 
-def _scores(params, network, progress=0.1, stagnation=0.1, horizon=1.3, degree=6.0, time=3):
+def _scores(params, network, **changes):
+    at = {"progress": 0.1, "stagnation": 0.1, "horizon": 1.3, "degree": 1.0, "time": 3}
+    at |= {"ties": 0.1, "unevenness": 0.1} | changes
+    traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"]]
+    params = graph_params(params, np.array(traits))
     edges = time_edges(network, 40)
-    features = np.full((40, 9 if network.encoder == "gnn" else 1), math.log(degree / 6.0))
+    features = np.full((40, 9 if network.encoder == "gnn" else 1), math.log(at["degree"]))
     tables = swift_tables(params, network, features, edges)
-    shared = map(np.float64, (progress, stagnation, horizon, degree))
-    globals_ = swift_globals(params, *shared)
-    return swift_scores(tables, globals_, np.linspace(-1, 1, 40), np.full(40, time))
+    globals_ = swift_globals(
+        params, *(np.float64(at[name]) for name in ("progress", "stagnation", "horizon"))
+    )
+    return swift_scores(tables, globals_, np.linspace(-1, 1, 40), np.full(40, at["time"]))
 
 
 @pytest.fixture
 def few_validations(monkeypatch):
-    monkeypatch.setattr(swift_trainer, "_PER_KIND", 1)
-    monkeypatch.setattr(swift_trainer, "_VERTICES", (60, 90))
-    monkeypatch.setattr(swift_trainer, "_FACTORS", (2.0, 3.0))
+    monkeypatch.setattr(swift_trainer, "_GRAPHS", 1)
 
 
 def test_a_run_that_is_resumed_is_the_same(tmp_path, few_validations):
@@ -161,6 +184,10 @@ def test_configurations_that_make_no_sense():
         EvolutionConfig(elite=9, population=8)
     with pytest.raises(OptionError, match="generations=0"):
         EvolutionConfig(generations=0)
+    with pytest.raises(OptionError, match="traits: there must be one"):
+        EvolutionConfig(traits=())
+    with pytest.raises(OptionError, match="'size' is none of base"):
+        EvolutionConfig(traits=("size",))
     with pytest.raises(OptionError, match="'colour' is none of progress"):
         EvolutionConfig(without=("colour",))
     with pytest.raises(OptionError, match="'line' is none of sparse"):

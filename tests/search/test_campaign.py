@@ -122,6 +122,26 @@ def test_the_better_mover_gets_more_walks(rounds):
         assert any("ecord" in by for _, _, by in rounds[1:])
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "least", "most"),
+    [
+        ([10, 12, 14], [11, 12, 13], 0.49, 0.51),  # level
+        ([12], [10, 11, 13], 0.5, 0.65),  # ahead, of which four cuts say little
+        ([20, 21, 22, 23], [10, 11, 12, 13], 0.68, 0.7),  # clearly ahead
+        ([10, 11, 12, 13], [20, 21, 22, 23], 0.3, 0.32),
+        ([5, 5], [5, 5], 0.5, 0.5),
+        ([5, 5], [], 0.5, 0.5),
+    ],
+)
+def test_the_share_goes_by_how_sure_the_lead_is(ours, theirs, least, most):
+    campaign = make(LONG, 1000, [TABU._replace(name="ecord"), TABU])
+    cuts = [(cut, "ecord") for cut in ours] + [(cut, "tabu") for cut in theirs]
+    elites = [Elite(np.zeros(0, np.int8), cut, by, 1.0) for cut, by in cuts]
+    better = ours if not theirs or np.mean(ours) >= np.mean(theirs) else theirs
+    assert campaign._weigh_movers(elites) == better
+    assert least <= campaign._share <= most
+
+
 def test_merging_waits_for_no_compiler(monkeypatch):
     compiling = Future()
     monkeypatch.setattr(module, "_compile_rules", lambda dtype: compiling)

@@ -21,6 +21,7 @@ from ecord_jax.networks.swift import (
     time_edges,
     vertex_features,
 )
+from ecord_jax.networks.traits import TRAITS, graph_params, graph_traits
 from ecord_jax.search import campaign, swift, swift_walk
 from ecord_jax.search.greedy import greedy_labels
 from ecord_jax.search.swift import start_walk, survey
@@ -29,13 +30,18 @@ CONFIG = SwiftConfig()
 RNG = np.random.default_rng(0)
 PARAMS = {
     "temperature": [-2.4, -0.6, 0.1, 0.15, 0.2, -0.1],
-    "penalty": [-0.8, 0.05, -0.1, 0.07],
+    "penalty": [-0.8, 0.05, -0.1],
     "curve": [2.0, 1.5, 0.8, 2.4, 0.4, 0.8, -0.2],
     "powers": [0.1, -0.05],
     "bias": [0.2, 0.3],
     "bend": [0.4, 0.1, 0.01],
 }
-PARAMS = {name: np.asarray(value, np.float32) for name, value in PARAMS.items()}
+# A row for each trait: what others than the first say is small beside it.
+PARAMS = {
+    name: np.stack([row, *RNG.normal(scale=0.1, size=(len(TRAITS) - 1, len(row)))])
+    for name, row in PARAMS.items()
+}
+PARAMS = {name: value.astype(np.float32) for name, value in PARAMS.items()}
 AGENT = Agent(PARAMS, CONFIG)
 GNN_CONFIG = SwiftConfig(encoder="gnn")
 GNN_PARAMS = {**PARAMS, "readout": RNG.normal(size=(9, 4)).astype(np.float32) / 9}
@@ -84,15 +90,16 @@ def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT, past=0
     bins = expected_bins(walk, edges)
     last = max(walk.step - 1, 0)
     at = last - last % walk.state.counts[swift_walk.EVERY]  # of the last refresh
+    owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
+    params = graph_params(agent.params, graph_traits(owners, matrix.data, size))
     shared = swift_globals(
-        agent.params,
+        params,
         np.float64((past + at) / (past + budget)),
         np.float64((at - best_step) / size),
         np.float64((past + budget) / (6 * size)),
-        np.float64(2 * graph.num_edges / size),
     )
     features = features_of(graph, agent.config)
-    tables = swift_tables(agent.params, agent.config, features, edges)
+    tables = swift_tables(params, agent.config, features, edges)
     return swift_scores(tables, shared, peeks, bins)
 
 
@@ -222,10 +229,11 @@ def test_definition_is_the_same_on_host_and_device(params, config):
 
     def scores(params, weights, peeks, bins, *shared):
         features = vertex_features(config, owners, near, weights, size)
+        params = graph_params(params, np.array([1.0, 0.5, -0.2, 0.3]))
         tables = swift_tables(params, config, features, edges)
         return swift_scores(tables, swift_globals(params, *shared), peeks, bins)
 
-    shared = [np.float64(x) for x in (0.3, 0.2, 7.0, 5.0)]
+    shared = [np.float64(x) for x in (0.3, 0.2, 7.0)]
     host = scores(params, matrix.data, peeks, bins, *shared)
     arrays = jnp.asarray(matrix.data), jnp.asarray(peeks)
     device = jax.jit(scores)(params, *arrays, bins, *shared)
@@ -248,9 +256,9 @@ def test_features_of_a_star_with_a_tail():
 
 
 def test_an_encoder_without_a_readout_is_that_of_powers():
-    graph, params = random_graph(80, 5, "signed"), {**PARAMS, "readout": np.zeros((9, 4))}
-    edges = time_edges(CONFIG, 80)
-    powers = swift_tables(PARAMS, CONFIG, features_of(graph), edges)
+    graph, own = random_graph(80, 5, "signed"), graph_params(PARAMS, np.ones(len(TRAITS)))
+    edges, params = time_edges(CONFIG, 80), {**own, "readout": np.zeros((9, 4))}
+    powers = swift_tables(own, CONFIG, features_of(graph), edges)
     network = swift_tables(params, GNN_CONFIG, features_of(graph, GNN_CONFIG), edges)
     for one, two in zip(powers, network, strict=True):
         np.testing.assert_array_equal(one, two)

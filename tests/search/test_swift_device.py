@@ -185,7 +185,7 @@ def test_solve_by_time(monkeypatch):
         if progress.step > 64:
             raise KeyboardInterrupt
 
-    graph = random_graph(120, 5, "unit")
+    graph = random_graph(96, 5, "unit")
     result = solve(graph, monkeypatch, time_limit=120.0, callback=end)
     assert result.stopped_by == "interrupted"
     assert result.steps == 128
