@@ -19,9 +19,7 @@ def program(load_program):
 @pytest.fixture
 def call(program, call_program, monkeypatch):
     """With small trainings, validations and graphs."""
-    monkeypatch.setattr(swift_trainer, "_PER_KIND", 1)
-    monkeypatch.setattr(swift_trainer, "_VERTICES", (60, 90))
-    monkeypatch.setattr(swift_trainer, "_FACTORS", (2.0, 3.0))
+    monkeypatch.setattr(swift_trainer, "_GRAPHS", 1)
     monkeypatch.setattr(program, "_VERTICES", (60, 90))
     real = program.make_config
 
