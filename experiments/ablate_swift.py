@@ -72,9 +72,9 @@ def make_config(variant: str, seed: int) -> EvolutionConfig:
         population=20,
         elite=5,
         instances=12,
-        vertices=(200, 500),
-        factors=(4.0, 60.0),
-        spread=0.2,
+        vertices=_VERTICES,
+        factors=(FACTORS[0], FACTORS[-1]),
+        spread=0.08,
         seed=seed,
     )
 

@@ -91,8 +91,9 @@ def _row(trait: str) -> dict[str, Any]:
 
 
 # What the policy sees, and the parameters by which it does: with these at 0 it is blind to it.
+# Ties tell something of the degrees as well.
 INPUTS: dict[str, list[dict[str, Any]]] = {
-    "progress": [_columns(temperature=[1, 2, 5], penalty=0, bias=1, bend=1)],
+    "progress": [_columns(temperature=[1, 2, 5], penalty=0, bias=1, bend=1, readout=2)],
     "degree": [_row("degree"), {"powers": _ALL, "bias": _ALL, "readout": _ALL}],
     "time": [{"curve": _ALL}],
     "stagnation": [_columns(temperature=3, penalty=1)],
@@ -180,16 +181,24 @@ def first_state(config: EvolutionConfig) -> EvolutionState:
 
     Raises:
         AgentError: if there is no such agent as `config.start`.
-        OptionError: if its curve has not as many knots as the network's.
+        OptionError: if that is of another kind, its curve has not as many knots as the network's,
+            or nothing is left to train.
     """
-    first = load_agent(config.start).params if config.start else FIRST
+    first: Any = FIRST
+    if config.start:
+        agent = load_agent(config.start)
+        if not isinstance(agent.config, SwiftConfig):
+            raise OptionError(f"start={config.start}: is no agent of the kind of swift")
+        first = agent.params
     knots = np.shape(first["curve"])[1]
     if config.network.knots != knots:
         raise OptionError(f"knots={config.network.knots}: the first curve has {knots}")
     mean = {name: np.zeros(shape) for name, shape in param_shapes(config.network).items()}
     mean |= {name: np.asarray(value, float) for name, value in first.items() if name in mean}
-    seen = _flat(_seen(config))
-    return EvolutionState(_flat(mean) * seen, config.spread * _scales(config))
+    scales = _scales(config)
+    if not scales.any():
+        raise OptionError(f"traits={','.join(config.traits)}: nothing is left to train")
+    return EvolutionState(_flat(mean) * _flat(_seen(config)), config.spread * scales)
 
 
 def _scales(config: EvolutionConfig) -> np.ndarray:

@@ -83,6 +83,9 @@ def train_swift(
     first = first_state(config)
     folder.mkdir(parents=True, exist_ok=True)
     run = _load(checkpoint, config) if checkpoint.exists() else _Run(first, first.mean)
+    if config.start.endswith(".safetensors"):  # what it begins at is trained by another command
+        card = json.loads(Path(config.start).with_suffix(".json").read_text())
+        command = " && ".join(filter(None, [card.get("command"), command]))
     describe_run(folder / "config.json", dataclasses.asdict(config), command)
     log = MetricsLog(folder / "metrics.jsonl", keep_until=run.state.done)
     instances = _validation(config)
@@ -134,13 +137,8 @@ def _gain(cuts: np.ndarray, reference: np.ndarray) -> float:
 def _card(
     config: EvolutionConfig, run: _Run, folder: Path, instances: list[Instance]
 ) -> dict[str, Any]:
-    described = json.loads((folder / "config.json").read_text())
-    if config.start.endswith(".safetensors"):  # what it began at is trained by another command
-        card = Path(config.start).with_suffix(".json")
-        before = json.loads(card.read_text()).get("command", "")
-        described["command"] = " && ".join(filter(None, [before, described["command"]]))
     return {
-        **described,
+        **json.loads((folder / "config.json").read_text()),
         "seed": config.seed,
         "generations": run.best_at,
         "training_seconds": round(run.seconds, 1),

@@ -289,7 +289,7 @@ class Campaign:
         if len(cuts) > 1 and all(cuts):
             goal = 1 - _MOST_SHARE + (2 * _MOST_SHARE - 1) * _chance(*cuts)
             self._share = (self._share + goal) / 2
-        return max(filter(None, cuts), key=np.mean)
+        return max(filter(None, cuts), key=lambda own: float(np.divide(own, len(own)).sum()))
 
     def _mergers(self) -> list[tuple[Ground, float]]:
         """Who can look at merged graphs, and with what chance they do."""
@@ -327,9 +327,16 @@ def _found(graph: Graph, walk: Walk, better: bool, by: str) -> Found:
 
 def _chance(ours: Sequence[float], theirs: Sequence[float]) -> float:
     """That the first are better on the mean, by the spread of all of them."""
-    error = np.std([*ours, *theirs]) * math.sqrt(1 / len(ours) + 1 / len(theirs))
-    lead = np.mean(ours) - np.mean(theirs)
-    return NormalDist().cdf(float(lead / error)) if error > 0 else 0.5
+    cuts = np.array([*ours, *theirs])
+    # Neither sums nor squares may leave the range of float64.
+    cuts = np.ldexp(cuts, -math.frexp(float(np.abs(cuts).max()))[1])
+    cuts -= cuts.min()
+    if not cuts.any():
+        return 0.5
+    cuts /= cuts.max()
+    error = float(cuts.std(ddof=1)) * math.sqrt(1 / len(ours) + 1 / len(theirs))
+    lead = float(cuts[: len(ours)].mean() - cuts[len(ours) :].mean())
+    return NormalDist().cdf(lead / error)
 
 
 def _merging_share(elites: Sequence[Elite], champions: Sequence[Elite]) -> float:

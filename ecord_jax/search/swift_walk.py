@@ -351,7 +351,7 @@ def _exp_all(many: int, exponents: Any) -> None:
 
 def _put(many: int, some: Any, numbers: Any, sums: Any, peaks: Any, levels: Any) -> None:
     """Sets the weights of the collected vertices, and the sums that they are in."""
-    if _MANY * many > levels[1]:
+    if _MANY * many > len(sums):
         for m in range(many):
             sums[some[m]] = numbers[m]
         _sum_up(sums, peaks, levels)

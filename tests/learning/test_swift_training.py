@@ -137,7 +137,7 @@ def test_what_is_left_out_is_not_seen(name, encoder):
 
 
 def _scores(params, network, **changes):
-    at = {"progress": 0.1, "stagnation": 0.1, "horizon": 1.3, "degree": 1.0, "time": 3}
+    at = {"progress": 0.1, "stagnation": 0.1, "horizon": 1.3, "degree": 3.0, "time": 3}
     at |= {"ties": 0.1, "unevenness": 0.1} | changes
     traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"]]
     params = graph_params(params, np.array(traits))
@@ -186,6 +186,10 @@ def test_configurations_that_make_no_sense():
         EvolutionConfig(generations=0)
     with pytest.raises(OptionError, match="traits: there must be one"):
         EvolutionConfig(traits=())
+    with pytest.raises(OptionError, match="nothing is left to train"):
+        first_state(EvolutionConfig(traits=("ties",), without=("ties",)))
+    with pytest.raises(OptionError, match="start=er40: is no agent of the kind"):
+        first_state(EvolutionConfig(start="er40"))
     with pytest.raises(OptionError, match="'size' is none of base"):
         EvolutionConfig(traits=("size",))
     with pytest.raises(OptionError, match="'colour' is none of progress"):

@@ -131,6 +131,8 @@ def test_the_better_mover_gets_more_walks(rounds):
         ([10, 11, 12, 13], [20, 21, 22, 23], 0.3, 0.32),
         ([5, 5], [5, 5], 0.5, 0.5),
         ([5, 5], [], 0.5, 0.5),
+        ([1.5e308] * 4, [1.2e308, 1.3e308, 1.25e308], 0.65, 0.7),
+        ([3e-308, 4e-308, 3.5e-308], [1e-308] * 3, 0.65, 0.7),
     ],
 )
 def test_the_share_goes_by_how_sure_the_lead_is(ours, theirs, least, most):
