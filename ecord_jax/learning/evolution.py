@@ -77,7 +77,7 @@ FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
         (-0.0134, 0.0124, 0.0049),
     ),
 }
-_SHARED = ("temperature", "penalty", "curve", "powers", "bias", "bend")  # by all vertices
+_SHARED = tuple(FIRST)  # what has rows
 _ALL = np.s_[:]
 
 

@@ -32,13 +32,15 @@ from ecord_jax.search.swift_walk import (
 )
 from ecord_jax.search.walks import Mover, StartWalk
 
-__all__ = ["OWN", "SwiftWalk", "start_walk", "survey", "swift_mover"]
+__all__ = ["OWN", "SETTINGS", "SwiftWalk", "start_walk", "survey", "swift_mover"]
 
 # What each walk has for itself in its state; the rest is shared.
 OWN = (
     *("rows", "bins", "held", "ring", "faded", "sums", "peaks", "some", "exponents"),
     *("shared", "counts"),
 )
+# The parameters of the globals, in the order of `WalkState.settings`.
+SETTINGS = ("temperature", "penalty", "bend")
 
 _NEVER = -(1 << 60)
 _LINE = 64  # bytes of a cache line
@@ -149,7 +151,7 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
         weights=weights,
         curve=tables.curve,
         edges=edges,
-        settings=np.concatenate([params["temperature"], params["penalty"], params["bend"]]),
+        settings=np.concatenate([params[name] for name in SETTINGS]),
         levels=levels[:-1],
         rows=rows,
         bins=np.full(size, len(edges), np.min_scalar_type(len(edges))),

@@ -24,10 +24,16 @@ from ecord_jax.env.maxcut import NEVER, num_blocks
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import GraphArrays, to_arrays
 from ecord_jax.networks.agent import Agent
-from ecord_jax.networks.swift import Globals, SwiftTables, swift_globals, swift_scores
+from ecord_jax.networks.swift import (
+    Globals,
+    SwiftTables,
+    param_shapes,
+    swift_globals,
+    swift_scores,
+)
 from ecord_jax.search.chunk import Found, Search, best_found, keep_best, resume
 from ecord_jax.search.levels import Levels, build, put, sample
-from ecord_jax.search.swift import survey
+from ecord_jax.search.swift import SETTINGS, survey
 from ecord_jax.search.swift_walk import BIAS, DRIFT, GAIN, PENALTY
 
 __all__ = [
@@ -122,12 +128,9 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     squares = float(np.square(np.asarray(arrays.graph.edges, np.float64)).sum())
     scale = math.sqrt(squares / graph.num_vertices) or 1.0
     arrays = dataclasses.replace(arrays, field_scale=jnp.asarray(scale, dtype))
-    # As `WalkState.settings` has them.
-    parts = np.split(seen.settings, [6, 9])
-    params = {
-        name: jnp.asarray(part, dtype)
-        for name, part in zip(("temperature", "penalty", "bend"), parts, strict=True)
-    }
+    shapes = param_shapes(agent.config)
+    parts = np.split(seen.settings, np.cumsum([shapes[name][1] for name in SETTINGS])[:-1])
+    params = {name: jnp.asarray(part, dtype) for name, part in zip(SETTINGS, parts, strict=True)}
     return Ground(arrays, params, tables, jnp.asarray(seen.edges, jnp.int32))
 
 
