@@ -39,7 +39,7 @@ from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import SwiftConfig
 from ecord_jax.search.chunk import search_chunk, start_search
 from ecord_jax.search.swift import start_walk, survey
-from ecord_jax.search.swift_walk import WalkState
+from ecord_jax.search.swift_state import WalkState
 from ecord_jax.search.temperature import ladder
 from ecord_jax.search.walks import num_processors
 

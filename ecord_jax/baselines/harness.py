@@ -22,13 +22,17 @@ from jax.experimental.compilation_cache import compilation_cache
 from tqdm import tqdm
 
 import ecord_jax
+from ecord_jax.agents import load_agent
 from ecord_jax.baselines.cases import Case
 from ecord_jax.baselines.fair import TimedRun, run_fairly
 from ecord_jax.baselines.registry import Solver
 from ecord_jax.baselines.table import Key, Row, Table
 from ecord_jax.graphs.io import write_labels
 from ecord_jax.graphs.presolve import compile_rules
+from ecord_jax.search.campaign import compile_walks
 from ecord_jax.search.result import SolveResult
+from ecord_jax.search.swift import swift_mover
+from ecord_jax.search.walks import TABU
 
 __all__ = ["Budget", "compare", "run_key", "shared_programs"]
 
@@ -175,6 +179,7 @@ def shared_programs() -> Iterator[None]:
     """
     for dtype in (np.dtype(np.int64), np.dtype(np.float64)):
         compile_rules(dtype)
+        compile_walks(dtype, [TABU, swift_mover(load_agent("swift"))])
     names = (
         "jax_compilation_cache_dir",
         "jax_persistent_cache_min_compile_time_secs",

@@ -36,7 +36,7 @@ from ecord_jax.search.horizons import Horizons
 from ecord_jax.search.prepare import in_background
 from ecord_jax.search.walks import Mover, Walk
 
-__all__ = ["Campaign", "Plan"]
+__all__ = ["Campaign", "Plan", "compile_walks"]
 
 _FIRST_FLIPS = 100  # a vertex, of a walk of the first round
 _FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
@@ -119,12 +119,19 @@ class Campaign:
         rough = 1e-6 * self._plan.trajectories * self._plan.last_step
         if self._plan.merge and min(self._crew.left, rough) > _WORTH_COMPILING:
             self._rules = _compile_rules(self._graph.weights.dtype)
+            in_background(self._compile_walks)
         with closing(self._crew), closing(self._rounds()) as finds:
             for found in finds:
                 if found is not None:
                     self._walked += found.actions.shape[1]
                     found = dataclasses.replace(found, step=self.steps)
                 yield found
+
+    def _compile_walks(self) -> None:
+        """Compiles what may walk over merged graphs; who needs it before waits for it."""
+        if self._rules is not None:
+            self._rules.result()
+        compile_walks(self._graph.weights.dtype, self._movers)
 
     def _rounds(self) -> Generator[Found | None, None, None]:
         self._first = self._first_horizon()
@@ -310,6 +317,25 @@ class Campaign:
 def _compile_rules(dtype: np.dtype) -> Future[None]:
     """Compiles what reduces merged graphs, once in a process and while walks go on."""
     return in_background(functools.partial(compile_rules, dtype))
+
+
+def compile_walks(dtype: np.dtype, movers: Sequence[Mover]) -> None:
+    """Compiles what walks over merged graphs, which may be dense where the graph is not.
+
+    Args:
+        dtype: of the weights.
+        movers: those that walk.
+    """
+    size, rng = 50, np.random.default_rng(0)
+    every = np.stack(np.triu_indices(size, 1), axis=1)
+    ring = every[(every[:, 1] - every[:, 0]) % (size - 2) == 1]
+    # Those that have small units, those that have not, and many neighbours.
+    for pairs, unit in ((ring, 1), (ring, 2**20), (every, 1)):
+        weights = rng.permutation(len(pairs)) % 2 * unit + 1
+        graph = Graph.from_edges(pairs, weights.astype(dtype), size)
+        for mover in movers:
+            if mover.merges:
+                mover.look(graph)(0, np.zeros(size, np.int8), rng).advance(1, 1)
 
 
 def _found(graph: Graph, walk: Walk, better: bool, by: str) -> Found:

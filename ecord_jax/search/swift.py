@@ -15,7 +15,8 @@ from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vertex_features
 from ecord_jax.networks.traits import graph_params, graph_traits
-from ecord_jax.search.swift_walk import (
+from ecord_jax.search.dense import as_rows, is_dense
+from ecord_jax.search.swift_state import (
     BEST,
     BEST_STEP,
     BUDGET,
@@ -28,8 +29,8 @@ from ecord_jax.search.swift_walk import (
     SIDE,
     STEP,
     WalkState,
-    walk,
 )
+from ecord_jax.search.swift_walk import walk, walk_dense
 from ecord_jax.search.walks import Mover, StartWalk
 
 __all__ = ["OWN", "SETTINGS", "SwiftWalk", "start_walk", "survey", "swift_mover"]
@@ -37,11 +38,12 @@ __all__ = ["OWN", "SETTINGS", "SwiftWalk", "start_walk", "survey", "swift_mover"
 # What each walk has for itself in its state; the rest is shared.
 OWN = (
     *("rows", "bins", "held", "ring", "faded", "sums", "peaks", "some", "exponents"),
-    *("shared", "counts"),
+    *("columns", "shared", "counts"),
 )
 # The parameters of the globals, in the order of `WalkState.settings`.
 SETTINGS = ("temperature", "penalty", "bend")
 
+_DENSE = 0.25  # with more neighbours passes over all vertices are faster
 _NEVER = -(1 << 60)
 _LINE = 64  # bytes of a cache line
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
@@ -107,7 +109,8 @@ class SwiftWalk:
             actions=np.empty(num_steps, np.int32),
             cuts=np.empty(num_steps + 1),
         )
-        self.state = run_loop(walk, state, _COMPILED, reorder=True)
+        loop = walk_dense if len(state.matrix) else walk
+        self.state = run_loop(loop, state, _COMPILED, reorder=True)
         if self.best_cut > best:
             done = self.state.actions[: self.best_step - before]
             flips = np.bincount(done, minlength=len(labels))
@@ -142,6 +145,9 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     rows[:, :PEEK] = np.stack(tables[:PEEK], axis=1)
     rows[:, LAST] = _NEVER
     scale = math.sqrt(fields.mean()) or 1.0
+    dense = is_dense(graph, _DENSE)
+    matrix.data = weights
+    whole = as_rows(matrix, graph.weights.dtype) if dense else np.zeros((0, 0), np.float32)
     levels, around = _levels(size), 1 << int(edges[-1]).bit_length()
     # The most that a step weighs anew: a vertex, its neighbours, and one for each edge in time.
     most = 1 + int(np.diff(matrix.indptr).max()) + len(edges)
@@ -162,6 +168,8 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
         peaks=np.zeros(levels[-1]),
         some=np.zeros(most + LANES, np.int32),
         exponents=np.zeros(most + LANES),
+        matrix=whole,
+        columns=np.ascontiguousarray(rows.T[:4, : size if dense else 0]),
         draws=np.zeros(0),
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),

@@ -34,7 +34,7 @@ from ecord_jax.networks.swift import (
 from ecord_jax.search.chunk import Found, Search, best_found, keep_best, resume
 from ecord_jax.search.levels import Levels, build, put, sample
 from ecord_jax.search.swift import SETTINGS, survey
-from ecord_jax.search.swift_walk import BIAS, DRIFT, GAIN, PENALTY
+from ecord_jax.search.swift_state import BIAS, DRIFT, GAIN, PENALTY
 
 __all__ = [
     "Ground",

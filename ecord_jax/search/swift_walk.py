@@ -11,41 +11,49 @@ The loop follows `ecord_jax.graphs.compiled`; inner functions take bare arrays, 
 of many is slow to pass. On a large graph a flip's time is that of waiting for memory. What it needs
 of a vertex is one row, a cache line; time changes a weight by a factor that the ring has all of, so
 that no rows are read for it; and it is computed while the rows of the flip are on their way.
-Shapes: N vertices, H half-edges, K edges of the time curve, L levels of sums, S numbers on all of
-them, T flips of a chunk.
+Where a vertex has many neighbours vectors go over all vertices at each flip instead: their numbers
+lie side by side in columns, and the weights of their edges in rows of a matrix. Shapes are those of
+`ecord_jax.search.swift_state`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from ecord_jax.graphs.compiled import prefetch
+from ecord_jax.search.swift_state import (
+    BASE,
+    BEST,
+    BEST_STEP,
+    BIAS,
+    BUDGET,
+    COLDNESS,
+    COUNTED,
+    CUT,
+    DIP,
+    DRIFT,
+    EVERY,
+    FACE,
+    FAN,
+    FIELD,
+    GAIN,
+    LANES,
+    LAST,
+    PAST,
+    PEEK,
+    PENALTY,
+    PROGRESS,
+    RISE,
+    SIDE,
+    STEP,
+    TOP,
+    UNIT,
+    WalkState,
+)
 
-__all__ = [
-    "BEST",
-    "BEST_STEP",
-    "BIAS",
-    "BUDGET",
-    "CUT",
-    "DRIFT",
-    "EVERY",
-    "FAN",
-    "GAIN",
-    "LANES",
-    "LAST",
-    "PAST",
-    "PEEK",
-    "SIDE",
-    "STEP",
-    "TOP",
-    "UNIT",
-    "WalkState",
-    "walk",
-]
+__all__ = ["walk", "walk_dense"]
 
-FAN = 32  # numbers that make a sum
-LANES = 8  # exponentials are computed in multiples of so many
 _SHIFT = 5  # log2(FAN)
 _RANGE = 300.0  # exponents are kept within it, around that of the largest weight at the refresh
 _CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed anew
@@ -56,79 +64,12 @@ _MANY = 16  # where one vertex of so many is weighed anew vectors sum all up fas
 _CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
 _WIDTH, _NUMBERS = 8, 8  # columns of a row, and numbers in a cache line
 _AHEAD = 4  # steps, for which memory is waited less than they take
-# Columns of `rows`, places in `shared` and in `counts`.
-GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST = 0, 1, 2, 3, 4, 5, 6
-CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
-STEP, BUDGET, BEST_STEP, EVERY, COUNTED, PAST = 0, 1, 2, 3, 4, 5
-
-
-class WalkState(NamedTuple):
-    """A walk between two chunks.
-
-    Attributes:
-        starts, near, weights: [N + 1], [H], [H]: the neighbours of each vertex, and the weights of
-            the edges to them.
-        curve: float64 [K + 1], P.
-        edges: int64 [K], see `time_edges`.
-        settings: float64 [12], the parameters of the globals: `temperature` [6], `penalty` [3] and
-            `bend` [3].
-        levels: int64 [L], where in `sums` each level begins.
-        rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
-            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and 0,
-            which makes it a cache line.
-        bins: unsigned [N], those of the time since the last flip.
-        held: float64 [K + 1], the curve times M, as of the last refresh.
-        ring: int32 [a power of 2 above edges[-1]], the last flips; -1 where the vertex was flipped
-            again.
-        faded: float64 [as many], the penalty of each of their vertices.
-        sums: float64 [S], the weights with which vertices are flipped, up to a factor, and level by
-            level the sums of 32 numbers of the level before; each level is filled up with zeros to
-            a multiple of 32, the last has no more than 32.
-        peaks: float64 [S], the most that each sum has been since its terms were last summed.
-        some, exponents: int32 and float64 [., a multiple of 8]: room for the vertices that a step
-            weighs anew.
-        draws: float64 [T], uniform numbers.
-        actions: int32 [T], the vertices flipped.
-        cuts: float64 [T + 1], the cut before the first and after each.
-        shared: float64 [8]: the cut, the best one, the largest score at the last refresh, 1 / T,
-            the progress, the two factors of the bend, and 1 / s.
-        counts: int64 [6]: flips done, the budget, when the best was met, flips between refreshes,
-            when peeks were last computed, and how many count as done before the first.
-    """
-
-    starts: Any
-    near: Any
-    weights: Any
-    curve: Any
-    edges: Any
-    settings: Any
-    levels: Any
-    rows: Any
-    bins: Any
-    held: Any
-    ring: Any
-    faded: Any
-    sums: Any
-    peaks: Any
-    some: Any
-    exponents: Any
-    draws: Any
-    actions: Any
-    cuts: Any
-    shared: Any
-    counts: Any
 
 
 def walk(w: WalkState) -> None:
     """Does one flip for each draw."""
     rows, shared, counts = w.rows, w.shared, w.counts
-    # Rounding errors of float weights do not live for ever.
-    if counts[STEP] == 0 or counts[STEP] - counts[COUNTED] > _COUNT_EVERY * len(rows):
-        shared[CUT] = _count(w.starts, w.near, w.weights, rows)
-        counts[COUNTED] = counts[STEP]
-    if counts[STEP] == 0:
-        shared[BEST] = shared[CUT]
-    w.cuts[0] = shared[CUT]
+    w.cuts[0] = _begin(w.starts, w.near, w.weights, rows, shared, counts)
     for turn in range(len(w.draws)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
@@ -160,9 +101,96 @@ def walk(w: WalkState) -> None:
         )
         _put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
-        counts[STEP] = step + 1
-        if shared[CUT] > shared[BEST]:
-            shared[BEST], counts[BEST_STEP] = shared[CUT], step + 1
+        _take(step + 1, shared, counts)
+
+
+def walk_dense(w: WalkState) -> None:
+    """Does one flip for each draw, by passes over all vertices."""
+    rows, columns, shared, counts = w.rows, w.columns, w.shared, w.counts
+    w.cuts[0] = _begin(w.starts, w.near, w.weights, rows, shared, counts)
+    for i in range(len(rows)):
+        columns[FACE, i], columns[FIELD, i] = rows[i, SIDE], rows[i, PEEK] * rows[i, SIDE]
+    for turn in range(len(w.draws)):
+        step = counts[STEP]
+        if step % counts[EVERY] == 0:
+            _look(w.settings, shared, counts, len(rows), w.curve, w.held)
+            _set_peeks(rows, columns)
+            _weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
+            _set_bases(rows, w.bins, w.held, shared, columns[BASE])
+        vertex = _draw(w.draws[turn], w.sums, w.levels)
+        columns[BASE, vertex] += rows[vertex, PENALTY] * (w.held[w.bins[vertex]] - w.held[0])
+        _note(vertex, step, rows, w.bins, w.ring, w.faded)
+        _age_bases(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, columns[BASE])
+        side = columns[FACE, vertex]
+        shared[CUT] += columns[FIELD, vertex] * side
+        columns[FACE, vertex] = rows[vertex, SIDE] = -side
+        _pass(w.matrix[vertex], side, columns, shared, w.sums)
+        _sum_up(w.sums, w.peaks, w.levels)
+        w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
+        _take(step + 1, shared, counts)
+    _set_peeks(rows, columns)
+
+
+def _begin(starts: Any, near: Any, weights: Any, rows: Any, shared: Any, counts: Any) -> float:
+    """Gives the cut, which is computed anew from time to time with all peeks.
+
+    So rounding errors of float weights do not live for ever.
+    """
+    if counts[STEP] == 0 or counts[STEP] - counts[COUNTED] > _COUNT_EVERY * len(rows):
+        shared[CUT] = _count(starts, near, weights, rows)
+        counts[COUNTED] = counts[STEP]
+    if counts[STEP] == 0:
+        shared[BEST] = shared[CUT]
+    return shared[CUT]
+
+
+def _set_peeks(rows: Any, columns: Any) -> None:
+    for i in range(len(rows)):
+        rows[i, PEEK] = columns[FIELD, i] * columns[FACE, i]
+
+
+def _set_bases(rows: Any, bins: Any, held: Any, shared: Any, bases: Any) -> None:
+    for i in range(len(rows)):
+        bias = rows[i, BIAS] + rows[i, DRIFT] * shared[PROGRESS]
+        bases[i] = bias - rows[i, PENALTY] * held[bins[i]]
+
+
+def _age_bases(
+    step: int, edges: Any, ring: Any, faded: Any, bins: Any, held: Any, bases: Any
+) -> None:
+    """What `_age` does, where all weights are computed anew afterwards."""
+    around = len(ring) - 1
+    for k in range(len(edges)):
+        then = step - edges[k]
+        if then < 0:
+            break
+        vertex = ring[then & around]
+        if vertex >= 0:
+            bins[vertex] = k + 1
+            bases[vertex] += faded[then & around] * (held[k] - held[k + 1])
+
+
+def _pass(row: Any, side: float, columns: Any, shared: Any, sums: Any) -> None:
+    """Changes the fields as a vertex with these weights leaves a side; weighs all vertices."""
+    gains, bases, faces, fields = columns[GAIN], columns[BASE], columns[FACE], columns[FIELD]
+    unit, rise, dip = shared[UNIT], shared[RISE], shared[DIP]
+    coldness, top = shared[COLDNESS], shared[TOP]
+    for i in range(len(row)):
+        fields[i] -= 2.0 * side * row[i]
+        x = fields[i] * faces[i] * unit
+        loss = min(max(x, _DEEPEST), 0.0)
+        z = gains[i] * x + rise * max(x, 0.0) + dip * loss * loss + bases[i]
+        sums[i] = z * coldness - top
+    # Apart: both in one loop need more registers than there are.
+    for i in range(len(row)):
+        sums[i] = _exp(sums[i])
+
+
+def _take(step: int, shared: Any, counts: Any) -> None:
+    """Counts a flip, and keeps the cut if it is the best."""
+    counts[STEP] = step
+    if shared[CUT] > shared[BEST]:
+        shared[BEST], counts[BEST_STEP] = shared[CUT], step
 
 
 def _count(starts: Any, near: Any, weights: Any, rows: Any) -> float:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
+from ecord_jax.search.dense import as_rows, is_dense
+from ecord_jax.search.tabu_dense import DenseState, walk_dense
 from ecord_jax.search.tabu_walk import (
     BEST,
     BEST_TURN,
@@ -25,6 +29,7 @@ __all__ = ["Ground", "TabuWalk", "as_units", "survey"]
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 # Buckets are for weights up to so many units, on average over half-edges and loops.
 _MOST_UNITS = 16
+_DENSE = 0.1  # with more neighbours passes over all vertices are faster
 _LARGEST = 2**30  # in units: sums stay within int32
 
 
@@ -58,6 +63,7 @@ class Ground:
         firsts: int32 [G], where buckets begin; None where weights are not such that they can be
             used.
         room: members of all buckets together.
+        matrix: see `DenseState`; None where neighbours are few.
     """
 
     starts: np.ndarray
@@ -65,6 +71,7 @@ class Ground:
     effects: np.ndarray
     firsts: np.ndarray | None
     room: int
+    matrix: np.ndarray | None = None
 
     @property
     def num_vertices(self) -> int:
@@ -73,20 +80,23 @@ class Ground:
 
 def survey(graph: Graph) -> Ground:
     """Looks at a graph with at least one vertex."""
-    units = as_units(graph.weights)
+    units, dense = as_units(graph.weights), is_dense(graph, _DENSE)
     matrix = graph.adjacency()
     starts, near = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     if units is not None:
-        scaled = dataclasses.replace(graph, weights=units).adjacency()
-        totals = np.asarray(abs(scaled).sum(axis=1), np.int64).ravel()
+        matrix = dataclasses.replace(graph, weights=units).adjacency()
+        totals = np.asarray(abs(matrix).sum(axis=1), np.int64).ravel()
         # A gain is even or odd as the total of its vertex is, and not above it.
         room = int((totals + 1).sum())
-        if room <= min(_MOST_UNITS * (matrix.nnz + len(totals)), _LARGEST):
+        few = room <= min(_MOST_UNITS * (matrix.nnz + len(totals)), _LARGEST)
+        if few and not dense:
             firsts = _firsts(totals)
-            return Ground(starts, near, (2 * scaled.data).astype(np.int32), firsts, room)
-    # A power of two, which costs no digit, keeps sums within the range of float64.
-    exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
-    return Ground(starts, near, 2.0 * np.ldexp(matrix.data, -exponent), None, 0)
+            return Ground(starts, near, (2 * matrix.data).astype(np.int32), firsts, room)
+    else:  # a power of two, which costs no digit, keeps sums within the range of float64
+        exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
+        matrix.data = np.ldexp(matrix.data, -exponent)
+    whole = as_rows(matrix, graph.weights.dtype) if dense else None
+    return Ground(starts, near, 2.0 * matrix.data, None, 0, whole)
 
 
 def _firsts(totals: np.ndarray) -> np.ndarray:
@@ -167,27 +177,46 @@ class TabuWalk:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Runs the loop that suits the graph; gives actions [T], rises [T + 1], summary [3]."""
         state = _chunk(self._ground, self, draws, tenures)
-        loop = walk_blocks if isinstance(state, BlockState) else walk_buckets
-        state = run_loop(loop, state, _COMPILED)
+        loop = _LOOPS[type(state)]
+        state = run_loop(loop, state, _COMPILED, reorder=loop is walk_dense)
         return state.actions, state.rises, state.summary
+
+
+_LOOPS: dict[type, Callable[[Any], None]] = {
+    BlockState: walk_blocks,
+    BucketState: walk_buckets,
+    DenseState: walk_dense,
+}
 
 
 def _chunk(
     ground: Ground, walk: TabuWalk, draws: np.ndarray, tenures: np.ndarray
-) -> BucketState | BlockState:
+) -> BucketState | BlockState | DenseState:
     """What a loop works on; it changes the walk's labels and tenures in place."""
     size = ground.num_vertices
-    shared = {
-        "starts": ground.starts,
-        "near": ground.near,
-        "effects": ground.effects,
+    shared: dict[str, Any] = {
         "labels": walk.labels,
         "free": walk.free,
-        "slots": np.empty(1 << size.bit_length(), np.int32),
         "draws": draws,
         "tenures": tenures,
         "actions": np.empty(len(draws), np.int32),
         "step": walk.step,
+    }
+    if ground.matrix is not None:
+        return DenseState(
+            matrix=ground.matrix,
+            fields=np.empty(size),
+            sides=np.empty(size),
+            keys=np.empty(size),
+            rises=np.empty(len(draws) + 1),
+            summary=np.zeros(3),
+            **shared,
+        )
+    shared |= {
+        "starts": ground.starts,
+        "near": ground.near,
+        "effects": ground.effects,
+        "slots": np.empty(1 << size.bit_length(), np.int32),
     }
     if ground.firsts is None:
         return BlockState(

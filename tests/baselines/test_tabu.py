@@ -15,6 +15,7 @@ from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.graphs.exact import largest_cut
+from ecord_jax.search import tabu as tabu_loops
 from ecord_jax.search.tabu import TabuWalk, as_units, survey
 from ecord_jax.search.tabu_walk import BEST, BEST_TURN, TOTAL
 from ecord_jax.search.tenure import FIXED, SHRINKING, Tenure
@@ -64,10 +65,12 @@ def draw(seed, shape=(FLIPS,), high=SIZE):
 
 @pytest.mark.parametrize("most", [20, SIZE])
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_walks_on_the_host_keep_the_rules(kind, most):
-    graph = random_graph(kind)
+@pytest.mark.parametrize("degree", [5, 40])
+def test_walks_on_the_host_keep_the_rules(kind, most, degree):
+    graph = random_graph(kind, degree=degree)
     ground = survey(graph)
-    assert (ground.firsts is not None) == (kind in QUEUED)
+    assert (ground.matrix is not None) == (degree == 40)
+    assert (ground.firsts is not None) == (degree == 5 and kind in QUEUED)
     labels, draws, tenures = draw(1, high=most)
     walk, actions = TabuWalk(ground, labels, np.random.default_rng(0)), []
     for part in np.split(np.arange(FLIPS), [1, 200, 207]):  # tenures outlive chunks
@@ -83,6 +86,20 @@ def test_walks_on_the_host_keep_the_rules(kind, most):
         assert cuts[int(summary[BEST_TURN])] == pytest.approx(cuts.max())
     flips = np.bincount(actions, minlength=SIZE)
     np.testing.assert_array_equal(walk.labels, labels ^ (flips & 1))
+
+
+@pytest.mark.parametrize("kind", sorted(set(WEIGHTS) - QUEUED))
+def test_passes_do_the_same_as_blocks(kind, monkeypatch):
+    graph = random_graph(kind, degree=40)
+    labels, draws, tenures = draw(3)
+    found = []
+    for part in (0.0, 1.0):
+        monkeypatch.setattr(tabu_loops, "_DENSE", part)
+        ground = survey(graph)
+        assert (ground.matrix is None) == (part == 1.0)
+        walk = TabuWalk(ground, labels, np.random.default_rng(0))
+        found.append(walk.walk(draws.astype(np.float64), tenures)[0])
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("kind", ["signed", "gaussian"])
@@ -167,7 +184,8 @@ def test_units(weights, units):
 
 
 @pytest.mark.parametrize("kind", sorted(QUEUED))
-def test_every_bucket_has_room(kind):
+def test_every_bucket_has_room(kind, monkeypatch):
+    monkeypatch.setattr(tabu_loops, "_DENSE", 2.0)
     graph = random_graph(kind, size=11, degree=3)
     ground = survey(graph)
     most = len(ground.firsts) // 2

@@ -22,7 +22,7 @@ from ecord_jax.networks.swift import (
     vertex_features,
 )
 from ecord_jax.networks.traits import TRAITS, graph_params, graph_traits
-from ecord_jax.search import campaign, swift, swift_walk
+from ecord_jax.search import campaign, swift, swift_state
 from ecord_jax.search.greedy import greedy_labels
 from ecord_jax.search.swift import start_walk, survey
 
@@ -74,7 +74,7 @@ def features_of(graph, config=CONFIG):
 
 
 def expected_bins(walk, edges):
-    elapsed = walk.step - walk.state.rows[:, swift_walk.LAST]
+    elapsed = walk.step - walk.state.rows[:, swift_state.LAST]
     return np.searchsorted(edges, elapsed, side="right")
 
 
@@ -89,7 +89,7 @@ def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT, past=0
     peeks = sides * (matrix @ sides) / math.sqrt(fields.mean())
     bins = expected_bins(walk, edges)
     last = max(walk.step - 1, 0)
-    at = last - last % walk.state.counts[swift_walk.EVERY]  # of the last refresh
+    at = last - last % walk.state.counts[swift_state.EVERY]  # of the last refresh
     owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
     params = graph_params(agent.params, graph_traits(owners, matrix.data, size))
     shared = swift_globals(
@@ -110,6 +110,14 @@ def test_weights_are_those_of_the_definition(kind, size, agent):
     check_weights(random_graph(size, 6, kind), agent)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("size", "degree"), [(40, 30), (300, 100), (300, 40)])
+def test_weights_where_neighbours_are_many(kind, size, degree):
+    graph = random_graph(size, degree, kind)
+    assert (len(survey(AGENT, graph).matrix) > 0) == (degree != 40)
+    check_weights(graph)
+
+
 def test_weights_where_rows_are_fetched_ahead():
     check_weights(models.erdos_renyi(40_000, 6 / 40_000, seed=1))
 
@@ -121,7 +129,7 @@ def test_weights_of_a_walk_that_has_a_past():
 def check_weights(graph, agent=AGENT, past=0):
     size, budget = graph.num_vertices, 40 * graph.num_vertices
     walk, edges = new_walk(graph, agent=agent), time_edges(CONFIG, size)
-    checked, every = 0, int(walk.state.counts[swift_walk.EVERY])
+    checked, every = 0, int(walk.state.counts[swift_state.EVERY])
     for number in range(40):
         walk.advance(-walk.step % every, budget, past)  # so that a refresh is due next
         best = walk.best_step
@@ -130,7 +138,7 @@ def check_weights(graph, agent=AGENT, past=0):
         scores = expected_scores(graph, walk, edges, budget, best, agent, past)
         chances = walk.state.sums[:size]
         kept = np.log(chances) > -250
-        got = np.log(chances) + walk.state.shared[swift_walk.TOP]
+        got = np.log(chances) + walk.state.shared[swift_state.TOP]
         np.testing.assert_allclose(got[kept], scores[kept], rtol=1e-6, atol=1e-6)
         checked += kept.sum()
         for level in np.split(walk.state.sums, walk.state.levels[1:]):
@@ -147,8 +155,9 @@ def test_a_row_is_a_cache_line(size):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_walk_says_of_its_cuts(kind):
-    graph = random_graph(90, 5, kind)
+@pytest.mark.parametrize("degree", [5, 60])
+def test_what_a_walk_says_of_its_cuts(kind, degree):
+    graph = random_graph(90, degree, kind)
     walk, seen = new_walk(graph), []
     unit = 2.0 ** math.frexp(np.abs(graph.weights).max())[1]
     for _ in range(5):

@@ -1,0 +1,39 @@
+"""Graphs whose vertices have so many neighbours that passes over all vertices are faster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ecord_jax.graphs import Graph
+
+__all__ = ["as_rows", "is_dense"]
+
+_MOST_CELLS = 1 << 26  # of a matrix, half a GiB at most
+
+
+def is_dense(graph: Graph, part: float) -> bool:
+    """Whether a vertex has so many neighbours on average, and a matrix is not too large.
+
+    Args:
+        graph: of at least one vertex.
+        part: of all vertices.
+    """
+    cells = graph.num_vertices**2
+    return part * cells <= 2 * graph.num_edges and cells <= _MOST_CELLS
+
+
+def as_rows(matrix: Any, dtype: np.dtype) -> np.ndarray:
+    """A sparse matrix [N, N] with all of its zeros.
+
+    Args:
+        matrix: float64.
+        dtype: of the graph's weights. Where they are integers the matrix is float32 if that is
+            exact, so that a kind of weights has one kind of matrix, with few exceptions.
+    """
+    numbers = matrix.toarray()
+    if dtype.kind == "i":
+        short = numbers.astype(np.float32)
+        numbers = short if (short == numbers).all() else numbers
+    return numbers

@@ -1,0 +1,80 @@
+"""What one walk of `swift` on the host consists of, and the numbers of its places.
+
+Shapes: N vertices, H half-edges, K edges of the time curve, L levels of sums, S numbers on all of
+them, T flips of a chunk.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+FAN = 32  # numbers that make a sum
+LANES = 8  # exponentials are computed in multiples of so many
+# Columns of `rows`, places in `shared` and in `counts`, rows of `columns`.
+GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST = 0, 1, 2, 3, 4, 5, 6
+CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
+STEP, BUDGET, BEST_STEP, EVERY, COUNTED, PAST = 0, 1, 2, 3, 4, 5
+# The gain is the first there, too.
+BASE, FACE, FIELD = 1, 2, 3
+
+
+class WalkState(NamedTuple):
+    """A walk between two chunks.
+
+    Attributes:
+        starts, near, weights: [N + 1], [H], [H]: the neighbours of each vertex, and the weights of
+            the edges to them.
+        curve: float64 [K + 1], P.
+        edges: int64 [K], see `time_edges`.
+        settings: float64 [12], the parameters of the globals: `temperature` [6], `penalty` [3] and
+            `bend` [3].
+        levels: int64 [L], where in `sums` each level begins.
+        rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
+            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and 0,
+            which makes it a cache line.
+        bins: unsigned [N], those of the time since the last flip.
+        held: float64 [K + 1], the curve times M, as of the last refresh.
+        ring: int32 [a power of 2 above edges[-1]], the last flips; -1 where the vertex was flipped
+            again.
+        faded: float64 [as many], the penalty of each of their vertices.
+        sums: float64 [S], the weights with which vertices are flipped, up to a factor, and level by
+            level the sums of 32 numbers of the level before; each level is filled up with zeros to
+            a multiple of 32, the last has no more than 32.
+        peaks: float64 [S], the most that each sum has been since its terms were last summed.
+        some, exponents: int32 and float64 [., a multiple of 8]: room for the vertices that a step
+            weighs anew.
+        matrix: float [N, N], the weights; [0, 0] where neighbours are few.
+        columns: float64 [4, N], where there is a matrix: the gain again; what else there is of a
+            score; the side; and the field, which is the peek if the side were 1.
+        draws: float64 [T], uniform numbers.
+        actions: int32 [T], the vertices flipped.
+        cuts: float64 [T + 1], the cut before the first and after each.
+        shared: float64 [8]: the cut, the best one, the largest score at the last refresh, 1 / T,
+            the progress, the two factors of the bend, and 1 / s.
+        counts: int64 [6]: flips done, the budget, when the best was met, flips between refreshes,
+            when peeks were last computed, and how many count as done before the first.
+    """
+
+    starts: Any
+    near: Any
+    weights: Any
+    curve: Any
+    edges: Any
+    settings: Any
+    levels: Any
+    rows: Any
+    bins: Any
+    held: Any
+    ring: Any
+    faded: Any
+    sums: Any
+    peaks: Any
+    some: Any
+    exponents: Any
+    matrix: Any
+    columns: Any
+    draws: Any
+    actions: Any
+    cuts: Any
+    shared: Any
+    counts: Any
