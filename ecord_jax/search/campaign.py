@@ -43,7 +43,7 @@ _FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
 # Below so many, random labels would not even become what single flips make of them.
 _HARDLY_ANY = 6.0
 _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
-_TRIAL_FLIPS = 2048
+_TRIAL_FLIPS, _TRIAL_SECONDS = 2048, 0.05
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.9  # of the walks, by one mover
 # Between which parts of its way a walk from an elite begins. An agent that begins sooner is too
@@ -195,7 +195,8 @@ class Campaign:
         if not self._timed:
             return Ground(mover, start, 1.0)
         flips = max(_TRIAL_FLIPS, self._graph.num_vertices // 8)
-        *_, pace = self._crew.drive(walk, Limit(flips=flips))
+        *_, rough = self._crew.drive(walk, Limit(flips=flips))
+        *_, pace = self._crew.drive(walk, Limit(seconds=_TRIAL_SECONDS, pace=rough))
         return Ground(mover, start, pace)
 
     def _first_horizon(self) -> float:

@@ -17,12 +17,14 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction, presolve
 from ecord_jax.search.chunk import Found
 from ecord_jax.search.crew import Crew, Ground, Limit, Task
-from ecord_jax.search.elites import Elite, admit, fill_groups
+from ecord_jax.search.elites import GROUP, Elite, admit, fill_groups
 from ecord_jax.search.merge import Merged, merge_agreeing
 
 __all__ = ["MERGE", "Champion", "Crossing", "Means"]
 
 MERGE = "merge"
+_HALL = 12  # champions that are merged, whatever their levels are
+_MUCH = 0.25  # of the vertices, as a graph of merged ones
 _PATIENCE = 2  # merged graphs in a row, and walks in a row, that bring no better cut
 _FLIPS = 100  # a vertex of the merged graph, from each elite
 _MANY = 1 << 62
@@ -53,12 +55,12 @@ class Means:
 class Champion(NamedTuple):
     """Attributes:
     elite: what a group has become, with what that has cost.
-    level: of the group.
+    level: of the group; None where the best of all levels have been merged.
     flips: over merged graphs.
     """
 
     elite: Elite
-    level: int
+    level: int | None
     flips: int
 
 
@@ -78,6 +80,8 @@ class Crossing:
         self._graph, self._crew, self._timed = graph, crew, timed
         self._levels: dict[int, list[Elite]] = {}
         self._groups: list[tuple[int, list[Elite]]] = []
+        self._hall: list[Elite] = []  # the best champions
+        self._has_news = False  # whether there are others in it than have been merged
         self._slowest = _SECONDS_AN_EDGE * graph.num_edges
         self.flips = 0
 
@@ -95,7 +99,10 @@ class Crossing:
         """Takes in what groups have become."""
         self.flips += sum(champion.flips for champion in champions)
         for champion in champions:
-            self.join([champion.elite], champion.level + 1)
+            self._hall = admit(self._hall, champion.elite, _HALL)
+            self._has_news |= any(one is champion.elite for one in self._hall)
+            if champion.level is not None:
+                self.join([champion.elite], champion.level + 1)
 
     def tasks(self, means: Means, rng: np.random.Generator) -> list[Task]:
         """What is to be done for the groups that there are.
@@ -108,12 +115,32 @@ class Crossing:
             A task each, whose value is a `Champion`.
         """
         groups, self._groups = self._groups, []
-        own = dataclasses.replace(means, budget=means.budget / max(len(groups), 1))
-        draws = rng.spawn(len(groups))
-        return [
+        crowns = self._has_news and len(self._hall) > GROUP
+        own = dataclasses.replace(means, budget=means.budget / max(len(groups) + crowns, 1))
+        *draws, last = rng.spawn(len(groups) + 1)
+        tasks = [
             Task(MERGE, self._raise(level, group, own, child))
             for (level, group), child in zip(groups, draws, strict=True)
         ]
+        if crowns:
+            self._has_news = False
+            tasks.append(Task(MERGE, self._crown(self._hall, own, last)))
+        return tasks
+
+    def _crown(
+        self, elites: list[Elite], means: Means, rng: np.random.Generator
+    ) -> Generator[Found | None, None, Champion]:
+        """Makes one of the hall, which stays out of the levels: these are to know nothing of it."""
+        elites = sorted(elites, key=lambda elite: -elite.cut)
+        while len(elites) > 2 and self._has_time and self._leave_much(elites):
+            elites = elites[:-2] if len(elites) > GROUP else elites[:2]
+        best, flips = yield from self._make_one(elites, means.movers, means.budget, rng)
+        return Champion(best, None, flips)
+
+    def _leave_much(self, elites: Sequence[Elite]) -> bool:
+        """Whether elites agree in so little that merging them would be a search of its own."""
+        merged = merge_agreeing(self._graph, np.stack([elite.labels for elite in elites]))
+        return merged.graph.num_vertices > _MUCH * self._graph.num_vertices
 
     def _raise(
         self, level: int, elites: list[Elite], means: Means, rng: np.random.Generator

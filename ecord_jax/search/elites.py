@@ -55,10 +55,19 @@ def fill_groups(waiting: list[Elite], arrived: Sequence[Elite]) -> list[list[Eli
     return groups
 
 
-def admit(elites: Sequence[Elite], one: Elite) -> list[Elite]:
-    """Puts one in the place of the worst, unless it is worse or has the cut of one of them."""
+def admit(elites: Sequence[Elite], one: Elite, most: int = 0) -> list[Elite]:
+    """Adds one if there is room, or puts it in the place of the worst unless it is worse.
+
+    Args:
+        elites: as they are.
+        one: dropped if it has the cut of one of them.
+        most: how many of them there is room for.
+    """
+    if elites and distances([elite.labels for elite in elites], one.labels).min() == 0:
+        return list(elites)
+    if len(elites) < most:
+        return [*elites, one]
     worst = min(range(len(elites)), key=lambda i: elites[i].cut)
-    known = distances([elite.labels for elite in elites], one.labels).min() == 0
-    if one.cut < elites[worst].cut or known:
+    if one.cut < elites[worst].cut:
         return list(elites)
     return [*elites[:worst], one, *elites[worst + 1 :]]

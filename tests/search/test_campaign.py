@@ -17,7 +17,7 @@ from ecord_jax.graphs.planted import planted_torus
 from ecord_jax.search import campaign as module
 from ecord_jax.search import crew
 from ecord_jax.search.campaign import Campaign, Plan
-from ecord_jax.search.crossing import Crossing, Means
+from ecord_jax.search.crossing import Champion, Crossing, Means
 from ecord_jax.search.elites import Elite
 from ecord_jax.search.swift import swift_mover
 from ecord_jax.search.walks import TABU
@@ -203,6 +203,49 @@ def test_champions_meet_those_of_their_level():
     ground = crew.Ground(TABU, TABU.look(graph), 1.0)
     (task,) = crossing.tasks(Means([(ground, 1.0)], 1e4, None, 1.0), np.random.default_rng(0))
     assert value_of(task.work).level == 1
+
+
+def crowned(graph, rows):
+    """A crossing whose champions of several levels are these, and how many are merged of them."""
+    team = crew.Crew(lambda: math.inf)
+    crossing, merged = Crossing(graph, team, timed=False), []
+    make_one = crossing._make_one
+    crossing._make_one = lambda elites, *rest: merged.append(elites) or make_one(elites, *rest)
+    for number, row in enumerate(rows):
+        elite = Elite(row, float(graph.cut(row)), "merge", 1.0)
+        crossing.take([Champion(elite, 7 * number, 0)])  # a level each
+    means = Means([(crew.Ground(TABU, TABU.look(graph), 1.0), 1.0)], 1e6, None, 7.0)
+    (task,) = crossing.tasks(means, np.random.default_rng(0))
+    assert crossing.tasks(means, np.random.default_rng(0)) == []  # until there are others
+    (champion,) = value_of(team.run([task]))
+    team.close()
+    return crossing, champion, merged[0]
+
+
+def test_the_best_of_all_levels_are_merged():
+    planted = planted_torus(20, 20, seed=4)
+    graph, best = planted.graph, planted.labels
+    rows = np.tile(best, (14, 1))
+    sides = 1 - 2 * best
+    dearest = np.argsort(sides * (graph.adjacency() @ sides))[:14]
+    rows[np.arange(14), dearest] ^= 1  # each is good but in one place
+    crossing, champion, merged = crowned(graph, rows)
+    assert champion.elite.cut == planted.cut > max(graph.cut(row) for row in rows)
+    assert champion.elite.cut == graph.cut(champion.elite.labels)
+    cuts = sorted((graph.cut(row) for row in rows), reverse=True)
+    assert sorted((elite.cut for elite in merged), reverse=True) == cuts[: len(merged)]
+    assert len(merged) == 12
+    crossing.take([champion])
+    assert champion.elite in crossing._hall
+    assert set(crossing._levels) == {7 * number + 1 for number in range(14)}  # it is of none
+
+
+def test_few_are_merged_where_they_have_little_in_common():
+    graph = models.erdos_renyi(200, 0.05, seed=2)
+    rows = np.random.default_rng(0).integers(0, 2, (8, 200), np.int8)
+    _, champion, merged = crowned(graph, rows)
+    assert len(merged) == 2
+    assert champion.elite.cut >= max(graph.cut(row) for row in rows)
 
 
 def test_from_a_champion_walks_go_on_as_long_as_they_find_better_ones():

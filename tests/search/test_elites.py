@@ -57,6 +57,14 @@ def test_a_better_one_takes_the_place_of_the_worst():
     assert cuts(elites) == [5, 3, 9]
 
 
+def test_there_is_room_for_some():
+    elites = admit(admit([], elite(0, 5), 2), elite(1, 3), 2)
+    assert cuts(elites) == [5, 3]
+    assert cuts(admit(elites, elite(2, 1), 3)) == [5, 3, 1]
+    assert cuts(admit(elites, elite(2, 4), 2)) == [5, 4]
+    assert cuts(admit(elites, elite(1, 3), 3)) == [5, 3]
+
+
 def test_one_that_is_there_is_not_admitted_twice():
     elites = [elite(0, 5), elite(1, 3), elite(2, 9)]
     assert cuts(admit(elites, elite(2, 9))) == [5, 3, 9]
