@@ -5,7 +5,8 @@ level 0, are merged by fours (`ecord_jax.search.merge`): the merged graph is red
 and walked over from each of the four, until they agree. From the best of them walks go on, and what
 they find is merged with it, until that is of no use. It is an elite of the next level then, merged
 with three of its like, and so on. So elites of a level know nothing of each other, and stay
-different. All of that happens beside the walks of the next round.
+different; the best of all levels are merged as well, which is an answer and no elite. All of that
+happens beside the walks of the next round.
 
 Walks grow longer from round to round as long as that promises better cuts than more of the same
 (`ecord_jax.search.horizons`); of agent and tabu search the one whose walks ended better does more
@@ -111,7 +112,9 @@ class Campaign:
         merges = plan.merge and any(mover.merges for mover in movers)
         self._merging = _MERGING[1] if merges else 0.0  # of the next round
         self._walked = 0  # flips over the graph, by all together
-        self._rules: Future[None] | None = None  # what compiles those for merged graphs
+        # What compiles rules and loops for merged graphs.
+        self._rules: Future[None] | None = None
+        self._loops: Future[None] | None = None
         self._grounds = self._crew.each(self._look, movers)
 
     def run(self) -> Generator[Found | None, None, None]:
@@ -119,7 +122,7 @@ class Campaign:
         rough = 1e-6 * self._plan.trajectories * self._plan.last_step
         if self._plan.merge and min(self._crew.left, rough) > _WORTH_COMPILING:
             self._rules = _compile_rules(self._graph.weights.dtype)
-            in_background(self._compile_walks)
+            self._loops = in_background(self._compile_loops)
         with closing(self._crew), closing(self._rounds()) as finds:
             for found in finds:
                 if found is not None:
@@ -127,8 +130,8 @@ class Campaign:
                     found = dataclasses.replace(found, step=self.steps)
                 yield found
 
-    def _compile_walks(self) -> None:
-        """Compiles what may walk over merged graphs; who needs it before waits for it."""
+    def _compile_loops(self) -> None:
+        """Compiles what may walk over merged graphs, after the rules, which are needed more."""
         if self._rules is not None:
             self._rules.result()
         compile_walks(self._graph.weights.dtype, self._movers)
@@ -161,6 +164,7 @@ class Campaign:
             return []
         reheat = functools.partial(self._reheat, horizon) if self._plan.reheat else None
         (rng,) = self._rng.spawn(1)
+        self._crossing.may_be_dense |= self._loops is not None and self._loops.done()
         # The round ends with the last of them: nobody goes on for much longer than its walks.
         budget = min(self._budget * self._merging * (1 - self._merging), 2 * count * horizon)
         return self._crossing.tasks(Means(movers, budget, reheat, horizon), rng)
@@ -195,8 +199,9 @@ class Campaign:
         if not self._timed:
             return Ground(mover, start, 1.0)
         flips = max(_TRIAL_FLIPS, self._graph.num_vertices // 8)
-        *_, rough = self._crew.drive(walk, Limit(flips=flips))
-        *_, pace = self._crew.drive(walk, Limit(seconds=_TRIAL_SECONDS, pace=rough))
+        *_, pace = self._crew.drive(walk, Limit(flips=flips))
+        if pace * flips < _TRIAL_SECONDS:  # then it says little
+            *_, pace = self._crew.drive(walk, Limit(seconds=_TRIAL_SECONDS, pace=pace))
         return Ground(mover, start, pace)
 
     def _first_horizon(self) -> float:
@@ -327,13 +332,14 @@ def compile_walks(dtype: np.dtype, movers: Sequence[Mover]) -> None:
         dtype: of the weights.
         movers: those that walk.
     """
-    size, rng = 50, np.random.default_rng(0)
+    size, rng = 70, np.random.default_rng(0)
     every = np.stack(np.triu_indices(size, 1), axis=1)
     ring = every[(every[:, 1] - every[:, 0]) % (size - 2) == 1]
+    one = 1 if dtype.kind == "i" else 0.1  # floats that are whole would become integers
     # Those that have small units, those that have not, and many neighbours.
     for pairs, unit in ((ring, 1), (ring, 2**20), (every, 1)):
-        weights = rng.permutation(len(pairs)) % 2 * unit + 1
-        graph = Graph.from_edges(pairs, weights.astype(dtype), size)
+        weights = (rng.permutation(len(pairs)) % 2 * unit + 1) * one
+        graph = Graph.from_edges(pairs, weights, size)
         for mover in movers:
             if mover.merges:
                 mover.look(graph)(0, np.zeros(size, np.int8), rng).advance(1, 1)

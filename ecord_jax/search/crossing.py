@@ -1,5 +1,8 @@
 """Making one elite of several: merging what they agree in, and searching what is left.
 
+Elites are merged in groups of one level, so that a level's elites know nothing of each other; the
+best of all levels, the hall, are merged besides.
+
 From what comes out a walk goes on, warm enough to leave it and not so warm as to forget it, and is
 merged with it; and so on, as long as this finds better cuts. Shape letters: N vertices.
 """
@@ -17,8 +20,8 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction, presolve
 from ecord_jax.search.chunk import Found
 from ecord_jax.search.crew import Crew, Ground, Limit, Task
-from ecord_jax.search.elites import GROUP, Elite, admit, fill_groups
-from ecord_jax.search.merge import Merged, merge_agreeing
+from ecord_jax.search.elites import GROUP, Elite, admit, fill_groups, honour
+from ecord_jax.search.merge import Merged, merge_agreeing, parts_of
 
 __all__ = ["MERGE", "Champion", "Crossing", "Means"]
 
@@ -27,7 +30,6 @@ _HALL = 12  # champions that are merged, whatever their levels are
 _MUCH = 0.25  # of the vertices, as a graph of merged ones
 _PATIENCE = 2  # merged graphs in a row, and walks in a row, that bring no better cut
 _FLIPS = 100  # a vertex of the merged graph, from each elite
-_MANY = 1 << 62
 # Rough seconds of merging and reducing, an edge, until they have been measured.
 _SECONDS_AN_EDGE = 3e-7
 
@@ -74,6 +76,7 @@ class Crossing:
 
     Attributes:
         flips: over merged graphs, by all together.
+        may_be_dense: whether nobody has to wait for the compiler of loops for dense graphs.
     """
 
     def __init__(self, graph: Graph, crew: Crew, timed: bool) -> None:
@@ -83,7 +86,7 @@ class Crossing:
         self._hall: list[Elite] = []  # the best champions
         self._has_news = False  # whether there are others in it than have been merged
         self._slowest = _SECONDS_AN_EDGE * graph.num_edges
-        self.flips = 0
+        self.flips, self.may_be_dense = 0, not timed
 
     def join(self, elites: Sequence[Elite], level: int = 0) -> None:
         """Takes in elites; those that make up groups are merged next."""
@@ -99,7 +102,7 @@ class Crossing:
         """Takes in what groups have become."""
         self.flips += sum(champion.flips for champion in champions)
         for champion in champions:
-            self._hall = admit(self._hall, champion.elite, _HALL)
+            self._hall = honour(self._hall, champion.elite, _HALL)
             self._has_news |= any(one is champion.elite for one in self._hall)
             if champion.level is not None:
                 self.join([champion.elite], champion.level + 1)
@@ -139,8 +142,8 @@ class Crossing:
 
     def _leave_much(self, elites: Sequence[Elite]) -> bool:
         """Whether elites agree in so little that merging them would be a search of its own."""
-        merged = merge_agreeing(self._graph, np.stack([elite.labels for elite in elites]))
-        return merged.graph.num_vertices > _MUCH * self._graph.num_vertices
+        count, _ = parts_of(self._graph, np.stack([elite.labels for elite in elites]))
+        return count > _MUCH * self._graph.num_vertices
 
     def _raise(
         self, level: int, elites: list[Elite], means: Means, rng: np.random.Generator
@@ -175,8 +178,9 @@ class Crossing:
                 break
             reduction = presolve(merged.graph)
             self._slowest = max(self._slowest, time.monotonic() - start)
-            most = _MANY if self._timed else max(int(budget) - flips, 1)
-            elites, more = yield from self._cross(merged, reduction, elites, movers, most, rng)
+            elites, more = yield from self._cross(
+                merged, reduction, elites, movers, budget - cost, rng
+            )
             flips += more
             cost = time.monotonic() - began if self._timed else float(flips)
             idle = 0 if max(elite.cut for elite in elites) > top else idle + 1
@@ -193,7 +197,7 @@ class Crossing:
         reduction: Reduction,
         elites: list[Elite],
         movers: Sequence[tuple[Ground, float]],
-        most: int,
+        budget: float,
         rng: np.random.Generator,
     ) -> Generator[Found | None, None, tuple[list[Elite], int]]:
         """Walks over the merged graph from each elite; gives the better ones, and flips done."""
@@ -204,7 +208,10 @@ class Crossing:
             return admit(elites, one), flips
         grounds, chances = zip(*movers, strict=True)
         ground = grounds[rng.choice(len(grounds), p=chances)]
-        start = ground.mover.look(reduction.graph)
+        start = ground.mover.look(reduction.graph, dense=self.may_be_dense)
+        most = int(budget / ground.pace) if self._timed else int(budget)
+        if most < len(elites):
+            return elites, 0
         # Slower movers do fewer.
         wanted = _FLIPS * size * min(other.pace for other in grounds) / ground.pace
         limit = Limit(flips=max(min(int(wanted) + 1, most // len(elites)), 1))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ecord_jax.search.merge import distances
 
-__all__ = ["GROUP", "Elite", "admit", "fill_groups"]
+__all__ = ["GROUP", "Elite", "admit", "fill_groups", "honour"]
 
 GROUP = 4  # elites that are merged
 _NEAR = 0.01  # elites that differ in fewer of the vertices are one
@@ -42,11 +42,10 @@ def fill_groups(waiting: list[Elite], arrived: Sequence[Elite]) -> list[list[Eli
     """
     groups = []
     for elite in arrived:
-        near = distances([other.labels for other in waiting], elite.labels) if waiting else None
-        if near is not None and near.min() < max(_NEAR * len(elite.labels), 1):
-            closest = int(near.argmin())
-            if waiting[closest].cut < elite.cut:
-                waiting[closest] = elite
+        place = _near(waiting, elite)
+        if place is not None:
+            if waiting[place].cut < elite.cut:
+                waiting[place] = elite
             continue
         waiting.append(elite)
         if len(waiting) == GROUP:
@@ -55,19 +54,37 @@ def fill_groups(waiting: list[Elite], arrived: Sequence[Elite]) -> list[list[Eli
     return groups
 
 
-def admit(elites: Sequence[Elite], one: Elite, most: int = 0) -> list[Elite]:
-    """Adds one if there is room, or puts it in the place of the worst unless it is worse.
-
-    Args:
-        elites: as they are.
-        one: dropped if it has the cut of one of them.
-        most: how many of them there is room for.
-    """
-    if elites and distances([elite.labels for elite in elites], one.labels).min() == 0:
-        return list(elites)
-    if len(elites) < most:
-        return [*elites, one]
+def admit(elites: Sequence[Elite], one: Elite) -> list[Elite]:
+    """Puts one in the place of the worst, unless it is worse or has the cut of one of them."""
     worst = min(range(len(elites)), key=lambda i: elites[i].cut)
-    if one.cut < elites[worst].cut:
+    known = distances([elite.labels for elite in elites], one.labels).min() == 0
+    if one.cut < elites[worst].cut or known:
         return list(elites)
     return [*elites[:worst], one, *elites[worst + 1 :]]
+
+
+def honour(hall: Sequence[Elite], one: Elite, most: int) -> list[Elite]:
+    """The best of a hall and one, no two of which are near each other.
+
+    Args:
+        hall: as it is.
+        one: takes the place of the one that it is near, or else of the worst; only if it is better.
+        most: how many there is room for.
+    """
+    place = _near(hall, one)
+    if place is None and len(hall) < most:
+        return [*hall, one]
+    if place is None:
+        place = min(range(len(hall)), key=lambda i: hall[i].cut)
+    if one.cut <= hall[place].cut:
+        return list(hall)
+    return [*hall[:place], one, *hall[place + 1 :]]
+
+
+def _near(elites: Sequence[Elite], one: Elite) -> int | None:
+    """Which of them it is almost the same as."""
+    if not elites:
+        return None
+    far = distances([other.labels for other in elites], one.labels)
+    closest = int(far.argmin())
+    return closest if far[closest] < max(_NEAR * len(one.labels), 1) else None

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.edges import merge
 
-__all__ = ["Merged", "distances", "merge_agreeing"]
+__all__ = ["Merged", "distances", "merge_agreeing", "parts_of"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,17 +54,22 @@ def merge_agreeing(graph: Graph, elites: np.ndarray) -> Merged:
         graph: the graph.
         elites: int8 [K, N], good cuts.
     """
+    count, part = parts_of(graph, elites)
+    part = part.astype(np.int64)  # pairs of them are numbered
+    first = np.full(count, graph.num_vertices)
+    np.minimum.at(first, part, np.arange(graph.num_vertices))
+    side = elites[0] ^ elites[0][first[part]]
+    return Merged(_join(graph, part, count, side), part, side, first)
+
+
+def parts_of(graph: Graph, elites: np.ndarray) -> tuple[int, np.ndarray]:
+    """M, and which part each vertex [N] belongs to, of what `merge_agreeing` gives."""
     low, high = graph.edges.T
     opposite = elites[:, low] != elites[:, high]
     agree = (opposite == opposite[0]).all(axis=0)
     size = graph.num_vertices
     pairs = (np.ones(int(agree.sum()), np.int8), (low[agree], high[agree]))
-    count, part = connected_components(coo_array(pairs, shape=(size, size)), directed=False)
-    part = part.astype(np.int64)  # pairs of them are numbered
-    first = np.full(count, size)
-    np.minimum.at(first, part, np.arange(size))
-    side = elites[0] ^ elites[0][first[part]]
-    return Merged(_join(graph, part, count, side), part, side, first)
+    return connected_components(coo_array(pairs, shape=(size, size)), directed=False)
 
 
 def _join(graph: Graph, part: np.ndarray, count: int, side: np.ndarray) -> Graph:

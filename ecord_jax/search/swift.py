@@ -122,13 +122,14 @@ class SwiftWalk:
         self.best_labels = self.labels
 
 
-def survey(agent: Agent, graph: Graph) -> WalkState:
+def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
     """What all walks over a graph share, and nothing that a walk changes.
 
     Args:
         agent: of a `SwiftConfig`.
         graph: with at least one vertex. Its weights are divided by a power of two, so that neither
             their squares nor their sums leave the range of float64.
+        dense: whether passes over all vertices may be made of it.
     """
     config: SwiftConfig = agent.config
     matrix, size = graph.adjacency(), graph.num_vertices
@@ -145,7 +146,7 @@ def survey(agent: Agent, graph: Graph) -> WalkState:
     rows[:, :PEEK] = np.stack(tables[:PEEK], axis=1)
     rows[:, LAST] = _NEVER
     scale = math.sqrt(fields.mean()) or 1.0
-    dense = is_dense(graph, _DENSE)
+    dense = dense and is_dense(graph, _DENSE)
     matrix.data = weights
     whole = as_rows(matrix, graph.weights.dtype) if dense else np.zeros((0, 0), np.float32)
     levels, around = _levels(size), 1 << int(edges[-1]).bit_length()
@@ -214,8 +215,8 @@ def _copy(numbers: np.ndarray) -> np.ndarray:
 def swift_mover(agent: Agent) -> Mover:
     """What walks as an agent of a `SwiftConfig` says."""
 
-    def look(graph: Graph) -> StartWalk:
-        ground = survey(agent, graph)
+    def look(graph: Graph, dense: bool = True) -> StartWalk:
+        ground = survey(agent, graph, dense)
         return lambda _, labels, rng: start_walk(ground, labels, rng)
 
     return Mover("ecord", look, True)

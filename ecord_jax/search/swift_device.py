@@ -108,7 +108,7 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
         graph: with at least one vertex.
         dtype: of all numbers.
     """
-    seen, arrays = survey(agent, graph), to_arrays(graph)
+    seen, arrays = survey(agent, graph, dense=False), to_arrays(graph)
     more = arrays.row_start.shape[0] - 1 - graph.num_vertices
 
     def column(number: int) -> jax.Array:

@@ -1,7 +1,8 @@
 """What one walk of `swift` on the host consists of, and the numbers of its places.
 
-Shapes: N vertices, H half-edges, K edges of the time curve, L levels of sums, S numbers on all of
-them, T flips of a chunk.
+What numba keeps on disk has these numbers in it and goes by the file of the loop alone: whoever
+changes one touches `ecord_jax.search.swift_walk` as well. Shapes: N vertices, H half-edges, K edges
+of the time curve, L levels of sums, S numbers on all of them, T flips of a chunk.
 """
 
 from __future__ import annotations

@@ -60,8 +60,7 @@ class Ground:
 
     Attributes:
         starts, near, effects: see `BucketState`.
-        firsts: int32 [G], where buckets begin; None where weights are not such that they can be
-            used.
+        firsts: int32 [G], where buckets begin; None where they are not used.
         room: members of all buckets together.
         matrix: see `DenseState`; None where neighbours are few.
     """
@@ -78,9 +77,14 @@ class Ground:
         return len(self.starts) - 1
 
 
-def survey(graph: Graph) -> Ground:
-    """Looks at a graph with at least one vertex."""
-    units, dense = as_units(graph.weights), is_dense(graph, _DENSE)
+def survey(graph: Graph, dense: bool = True) -> Ground:
+    """Looks at a graph.
+
+    Args:
+        graph: with at least one vertex.
+        dense: whether passes over all vertices may be made of it.
+    """
+    units, dense = as_units(graph.weights), dense and is_dense(graph, _DENSE)
     matrix = graph.adjacency()
     starts, near = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     if units is not None:

@@ -2,7 +2,7 @@
 
 Where a vertex has many neighbours, side by side in a row of a matrix, vectors go over all vertices
 in less time than it takes to find the places of the neighbours among some order of gains. The loop
-does what those of `ecord_jax.search.tabu_walk` do, draw by draw, and follows
+does what `ecord_jax.search.tabu_walk.walk_blocks` does, draw by draw, and follows
 `ecord_jax.graphs.compiled`. Shapes: N vertices, T flips of a chunk.
 """
 

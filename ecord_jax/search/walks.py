@@ -62,22 +62,26 @@ class Walk(Protocol):
 StartWalk = Callable[[int, np.ndarray, np.random.Generator], Walk]
 
 
+Look = Callable[..., StartWalk]
+
+
 class Mover(NamedTuple):
     """What flips vertices.
 
     Attributes:
         name: "tabu" or "ecord", an agent.
         look: looks at a graph of at least one vertex once; what it gives starts walks over it.
-        merges: whether it can look at a new graph within a blink, as one of merged vertices.
+        merges: whether it can look at a new graph within a blink, as one of merged vertices; then
+            it can be told not to use loops for dense graphs, which may have to be compiled.
     """
 
     name: str
-    look: Callable[[Graph], StartWalk]
+    look: Look
     merges: bool
 
 
-def _look_for_tabu(graph: Graph) -> StartWalk:
-    ground = survey(graph)
+def _look_for_tabu(graph: Graph, dense: bool = True) -> StartWalk:
+    ground = survey(graph, dense)
     return lambda _, labels, rng: TabuWalk(ground, labels, rng)
 
 

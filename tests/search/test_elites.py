@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ecord_jax.search.elites import GROUP, Elite, admit, fill_groups
+from ecord_jax.search.elites import GROUP, Elite, admit, fill_groups, honour
 
 SIZE = 300
 
@@ -57,12 +57,22 @@ def test_a_better_one_takes_the_place_of_the_worst():
     assert cuts(elites) == [5, 3, 9]
 
 
-def test_there_is_room_for_some():
-    elites = admit(admit([], elite(0, 5), 2), elite(1, 3), 2)
-    assert cuts(elites) == [5, 3]
-    assert cuts(admit(elites, elite(2, 1), 3)) == [5, 3, 1]
-    assert cuts(admit(elites, elite(2, 4), 2)) == [5, 4]
-    assert cuts(admit(elites, elite(1, 3), 3)) == [5, 3]
+def test_the_hall_has_room_for_some():
+    hall = honour(honour([], elite(0, 5), 2), elite(1, 3), 2)
+    assert cuts(hall) == [5, 3]
+    assert cuts(honour(hall, elite(2, 1), 3)) == [5, 3, 1]
+    assert cuts(honour(hall, elite(2, 4), 2)) == [5, 4]
+    assert cuts(honour(hall, elite(2, 3), 2)) == [5, 3]
+    assert honour(hall, elite(2, 3), 2)[1] is hall[1]  # equals change nothing
+    assert cuts(hall) == [5, 3]
+
+
+def test_near_ones_are_not_in_the_hall_together():
+    hall = [elite(0, 5), elite(1, 3)]
+    assert cuts(honour(hall, elite(1, 4, flipped=2), 3)) == [5, 4]
+    assert cuts(honour(hall, elite(0, 9, flipped=SIZE), 3)) == [9, 3]
+    assert cuts(honour(hall, elite(0, 4, flipped=2), 2)) == [5, 3]  # though better than the worst
+    assert cuts(honour(hall, elite(1, 4, flipped=3), 3)) == [5, 3, 4]
 
 
 def test_one_that_is_there_is_not_admitted_twice():

@@ -29,7 +29,7 @@ def test_relay_hands_labels_over():
     starts, size = {}, GRAPH.num_vertices
     groups = np.random.default_rng(0).integers(0, 2, (2, 3, size), np.int8)
 
-    def look(graph):
+    def look(graph, dense=True):
         begin = TABU.look(graph)
 
         def start(number, labels, rng):

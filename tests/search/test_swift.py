@@ -111,11 +111,11 @@ def test_weights_are_those_of_the_definition(kind, size, agent):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("size", "degree"), [(40, 30), (300, 100), (300, 40)])
+@pytest.mark.parametrize(("size", "degree"), [(70, 50), (300, 100), (300, 40)])
 def test_weights_where_neighbours_are_many(kind, size, degree):
     graph = random_graph(size, degree, kind)
     assert (len(survey(AGENT, graph).matrix) > 0) == (degree != 40)
-    check_weights(graph)
+    check_weights(graph, past=9_000)
 
 
 def test_weights_where_rows_are_fetched_ahead():
@@ -186,6 +186,20 @@ def test_sums_stay_right_where_weights_differ_much(power):
             expected = below.reshape(-1, 32).sum(axis=1)
             np.testing.assert_allclose(here[: len(expected)], expected, rtol=1e-6)
             assert (here[len(expected) :] == 0).all()
+
+
+def test_peeks_are_computed_anew_now_and_then():
+    walk = new_walk(random_graph(70, 40, "float"))
+    assert len(walk.state.matrix)
+    matrix = random_graph(70, 40, "float").adjacency()
+    for _ in range(3):
+        walk.advance(20 * 70, 10**5)
+        walk.state.rows[:, swift_state.PEEK] += 1e-3  # as if by rounding
+        walk.advance(1, 10**5)
+    sides = 1.0 - 2.0 * walk.labels
+    unit = 2.0 ** math.frexp(np.abs(matrix.data).max())[1]
+    peeks = sides * (matrix @ sides) / unit
+    np.testing.assert_allclose(walk.state.rows[:, swift_state.PEEK], peeks, atol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1.0, 1e160, 1e300])
