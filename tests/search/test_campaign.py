@@ -214,6 +214,28 @@ def test_no_champion_is_worse_than_its_elites():
     assert crossing.flips == sum(champion.flips for champion in champions) > 0
 
 
+def test_loops_for_dense_graphs_are_waited_for_in_no_timed_search():
+    graph, seen = models.erdos_renyi(300, 0.05, seed=2), []
+
+    def look(graph, dense=True):
+        seen.append(dense)
+        return TABU.look(graph, dense)
+
+    team = crew.Crew(lambda: 1e9)
+    ground = crew.Ground(TABU._replace(look=look), TABU.look(graph), 1e-6)
+    for timed, may, expected in ((True, False, False), (True, True, True), (False, False, True)):
+        crossing = Crossing(graph, team, timed=timed)
+        crossing.may_be_dense |= may
+        rows = np.random.default_rng(0).integers(0, 2, (4, 300), np.int8)
+        crossing.join([Elite(row, float(graph.cut(row)), "tabu", 1.0) for row in rows])
+        means = Means([(ground, 1.0)], 1.0 if timed else 1e5, None, 7.0)
+        (task,) = crossing.tasks(means, np.random.default_rng(0))
+        seen.clear()
+        value_of(task.work)
+        assert set(seen) == {expected}
+    team.close()
+
+
 def test_champions_meet_those_of_their_level():
     graph = models.erdos_renyi(400, 0.01, seed=2)
     rows = np.random.default_rng(1).integers(0, 2, (16, 400), np.int8)
