@@ -29,7 +29,7 @@ from ecord_jax.baselines.registry import Solver
 from ecord_jax.baselines.table import Key, Row, Table
 from ecord_jax.graphs.io import write_labels
 from ecord_jax.graphs.presolve import compile_rules
-from ecord_jax.search.campaign import compile_walks
+from ecord_jax.search.ahead import compile_walks
 from ecord_jax.search.result import SolveResult
 from ecord_jax.search.swift import swift_mover
 from ecord_jax.search.walks import TABU

@@ -28,7 +28,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ecord_jax.graphs import Graph
-from ecord_jax.graphs.presolve import compile_rules
+from ecord_jax.search.ahead import compile_rules_ahead, compile_walks
 from ecord_jax.search.chunk import Found
 from ecord_jax.search.crew import Crew, Ground, Limit, Task
 from ecord_jax.search.crossing import MERGE, Champion, Crossing, Means
@@ -37,7 +37,7 @@ from ecord_jax.search.horizons import Horizons
 from ecord_jax.search.prepare import in_background
 from ecord_jax.search.walks import Mover, Walk
 
-__all__ = ["Campaign", "Plan", "compile_walks"]
+__all__ = ["Campaign", "Plan"]
 
 _FIRST_FLIPS = 100  # a vertex, of a walk of the first round
 _FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
@@ -121,7 +121,7 @@ class Campaign:
         """Yields a `Found` for what is found as it is found, and None from time to time."""
         rough = 1e-6 * self._plan.trajectories * self._plan.last_step
         if self._plan.merge and min(self._crew.left, rough) > _WORTH_COMPILING:
-            self._rules = _compile_rules(self._graph.weights.dtype)
+            self._rules = compile_rules_ahead(self._graph.weights.dtype)
             self._loops = in_background(self._compile_loops)
         with closing(self._crew), closing(self._rounds()) as finds:
             for found in finds:
@@ -317,32 +317,6 @@ class Campaign:
         ]
         whole = sum(share for _, share in able)
         return [(ground, share / whole) for ground, share in able]
-
-
-@functools.cache
-def _compile_rules(dtype: np.dtype) -> Future[None]:
-    """Compiles what reduces merged graphs, once in a process and while walks go on."""
-    return in_background(functools.partial(compile_rules, dtype))
-
-
-def compile_walks(dtype: np.dtype, movers: Sequence[Mover]) -> None:
-    """Compiles what walks over merged graphs, which may be dense where the graph is not.
-
-    Args:
-        dtype: of the weights.
-        movers: those that walk.
-    """
-    size, rng = 70, np.random.default_rng(0)
-    every = np.stack(np.triu_indices(size, 1), axis=1)
-    ring = every[(every[:, 1] - every[:, 0]) % (size - 2) == 1]
-    one = 1 if dtype.kind == "i" else 0.1  # floats that are whole would become integers
-    # Those that have small units, those that have not, and many neighbours.
-    for pairs, unit in ((ring, 1), (ring, 2**20), (every, 1)):
-        weights = (rng.permutation(len(pairs)) % 2 * unit + 1) * one
-        graph = Graph.from_edges(pairs, weights, size)
-        for mover in movers:
-            if mover.merges:
-                mover.look(graph)(0, np.zeros(size, np.int8), rng).advance(1, 1)
 
 
 def _found(graph: Graph, walk: Walk, better: bool, by: str) -> Found:

@@ -208,10 +208,10 @@ class Crossing:
             return admit(elites, one), flips
         grounds, chances = zip(*movers, strict=True)
         ground = grounds[rng.choice(len(grounds), p=chances)]
-        start = ground.mover.look(reduction.graph, dense=self.may_be_dense)
         most = int(budget / ground.pace) if self._timed else int(budget)
         if most < len(elites):
             return elites, 0
+        start = ground.mover.look(reduction.graph, dense=self.may_be_dense)
         # Slower movers do fewer.
         wanted = _FLIPS * size * min(other.pace for other in grounds) / ground.pace
         limit = Limit(flips=max(min(int(wanted) + 1, most // len(elites)), 1))

@@ -81,9 +81,8 @@ def walk(w: WalkState) -> None:
             _fetch(vertex, w.starts, w.near, w.weights, rows)
             _fetch_older(step + _AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         _note(vertex, step, rows, w.bins, w.ring, w.faded)
-        many = _age(
-            step + 1, w.edges, w.ring, w.faded, w.bins, w.held, shared, w.some, w.exponents, w.sums
-        )
+        many = _age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
+        _fade(many, w.some, w.exponents, shared, w.sums)
         _put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
         shared[CUT] += rows[vertex, PEEK]
         many = _flip(
@@ -120,7 +119,9 @@ def walk_dense(w: WalkState) -> None:
         vertex = _draw(w.draws[turn], w.sums, w.levels)
         columns[BASE, vertex] += rows[vertex, PENALTY] * (w.held[w.bins[vertex]] - w.held[0])
         _note(vertex, step, rows, w.bins, w.ring, w.faded)
-        _age_bases(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, columns[BASE])
+        many = _age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
+        for m in range(many):
+            columns[BASE, w.some[m]] += w.exponents[m]
         side = columns[FACE, vertex]
         shared[CUT] += columns[FIELD, vertex] * side
         columns[FACE, vertex] = rows[vertex, SIDE] = -side
@@ -153,21 +154,6 @@ def _set_bases(rows: Any, bins: Any, held: Any, shared: Any, bases: Any) -> None
     for i in range(len(rows)):
         bias = rows[i, BIAS] + rows[i, DRIFT] * shared[PROGRESS]
         bases[i] = bias - rows[i, PENALTY] * held[bins[i]]
-
-
-def _age_bases(
-    step: int, edges: Any, ring: Any, faded: Any, bins: Any, held: Any, bases: Any
-) -> None:
-    """What `_age` does, where all weights are computed anew afterwards."""
-    around = len(ring) - 1
-    for k in range(len(edges)):
-        then = step - edges[k]
-        if then < 0:
-            break
-        vertex = ring[then & around]
-        if vertex >= 0:
-            bins[vertex] = k + 1
-            bases[vertex] += faded[then & around] * (held[k] - held[k + 1])
 
 
 def _pass(row: Any, side: float, columns: Any, shared: Any, sums: Any) -> None:
@@ -307,20 +293,11 @@ def _note(vertex: int, step: int, rows: Any, bins: Any, ring: Any, faded: Any) -
 
 
 def _age(
-    step: int,
-    edges: Any,
-    ring: Any,
-    faded: Any,
-    bins: Any,
-    held: Any,
-    shared: Any,
-    some: Any,
-    exponents: Any,
-    sums: Any,
+    step: int, edges: Any, ring: Any, faded: Any, bins: Any, held: Any, some: Any, changes: Any
 ) -> int:
-    """Weighs the vertices that are in the next bin of the time curve from this step on.
+    """Collects the vertices that are in the next bin of the time curve from this step on.
 
-    Gives their number.
+    Gives their number; `changes` is by how much what they are worth rises.
     """
     around, many = len(ring) - 1, 0
     for k in range(len(edges)):
@@ -330,13 +307,18 @@ def _age(
         vertex = ring[then & around]
         if vertex >= 0:
             bins[vertex] = k + 1
-            some[many] = vertex
-            exponents[many] = faded[then & around] * (held[k] - held[k + 1]) * shared[COLDNESS]
+            some[many], changes[many] = vertex, faded[then & around] * (held[k] - held[k + 1])
             many += 1
+    return many
+
+
+def _fade(many: int, some: Any, exponents: Any, shared: Any, sums: Any) -> None:
+    """Makes weights of the changes of collected vertices."""
+    for m in range(many):
+        exponents[m] *= shared[COLDNESS]
     _exp_all(many, exponents)
     for m in range(many):
         exponents[m] *= sums[some[m]]
-    return many
 
 
 def _flip(

@@ -85,10 +85,9 @@ def survey(graph: Graph, dense: bool = True) -> Ground:
         dense: whether passes over all vertices may be made of it.
     """
     units, dense = as_units(graph.weights), dense and is_dense(graph, _DENSE)
-    matrix = graph.adjacency()
+    matrix = (graph if units is None else dataclasses.replace(graph, weights=units)).adjacency()
     starts, near = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
     if units is not None:
-        matrix = dataclasses.replace(graph, weights=units).adjacency()
         totals = np.asarray(abs(matrix).sum(axis=1), np.int64).ravel()
         # A gain is even or odd as the total of its vertex is, and not above it.
         room = int((totals + 1).sum())

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from ecord_jax.search.tabu_walk import BEST, BEST_TURN, TOTAL
+
 __all__ = ["DenseState", "walk_dense"]
 
 
@@ -63,7 +65,7 @@ def walk_dense(w: DenseState) -> None:
         w.actions[turn], w.rises[turn + 1] = vertex, total
         if total > best:
             best, best_turn = total, turn + 1
-    w.summary[0], w.summary[1], w.summary[2] = total, best, best_turn
+    w.summary[TOTAL], w.summary[BEST], w.summary[BEST_TURN] = total, best, best_turn
     for i in range(len(sides)):
         w.labels[i] = 1 if sides[i] < 0 else 0
 

@@ -62,9 +62,6 @@ class Walk(Protocol):
 StartWalk = Callable[[int, np.ndarray, np.random.Generator], Walk]
 
 
-Look = Callable[..., StartWalk]
-
-
 class Mover(NamedTuple):
     """What flips vertices.
 
@@ -76,7 +73,7 @@ class Mover(NamedTuple):
     """
 
     name: str
-    look: Look
+    look: Callable[..., StartWalk]
     merges: bool
 
 

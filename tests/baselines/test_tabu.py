@@ -185,8 +185,7 @@ def test_units(weights, units):
 
 
 @pytest.mark.parametrize("kind", sorted(QUEUED))
-def test_every_bucket_has_room(kind, monkeypatch):
-    monkeypatch.setattr(tabu_loops, "_DENSE", 2.0)
+def test_every_bucket_has_room(kind):
     graph = random_graph(kind, size=11, degree=3)
     ground = survey(graph)
     most = len(ground.firsts) // 2

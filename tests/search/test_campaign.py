@@ -16,6 +16,7 @@ from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.graphs.planted import planted_torus
 from ecord_jax.search import campaign as module
 from ecord_jax.search import crew
+from ecord_jax.search.ahead import compile_walks
 from ecord_jax.search.campaign import Campaign, Plan
 from ecord_jax.search.crossing import Champion, Crossing, Means
 from ecord_jax.search.elites import Elite
@@ -146,7 +147,7 @@ def test_the_share_goes_by_how_sure_the_lead_is(ours, theirs, least, most):
 
 def test_merging_waits_for_no_compiler(monkeypatch):
     compiling = Future()
-    monkeypatch.setattr(module, "_compile_rules", lambda dtype: compiling)
+    monkeypatch.setattr(module, "compile_rules_ahead", lambda dtype: compiling)
     until = time.monotonic() + 3.0
     starts = np.zeros((8, LONG.num_vertices), np.int8)
     plan = Plan(8, 2**30, lambda: until - time.monotonic(), [0])
@@ -167,7 +168,7 @@ def test_merging_waits_for_no_compiler(monkeypatch):
 def test_loops_for_merged_graphs_are_compiled_ahead(kind):
     """No kind of loop is compiled any more when a dense graph of such weights is walked over."""
     dtype = np.dtype(kind)
-    module.compile_walks(dtype, [SWIFT, TABU])
+    compile_walks(dtype, [SWIFT, TABU])
     pairs = np.stack(np.triu_indices(80, 1), axis=1)
     weights = np.random.default_rng(0).normal(size=len(pairs))
     graph = Graph.from_edges(pairs, (4 * weights).astype(dtype), 80)
@@ -439,7 +440,7 @@ def test_errors_of_threads_are_raised(monkeypatch):
 
     compiled = Future()
     compiled.set_result(None)
-    monkeypatch.setattr(module, "_compile_rules", lambda dtype: compiled)
+    monkeypatch.setattr(module, "compile_rules_ahead", lambda dtype: compiled)
     monkeypatch.setattr("ecord_jax.search.crossing.merge_agreeing", fail)
     for limits in ({}, {"num_steps": None, "time_limit": 20}):
         with pytest.raises(ZeroDivisionError):
