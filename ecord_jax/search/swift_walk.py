@@ -2,15 +2,16 @@
 
 A step changes the weights of the flipped vertex, of its neighbours, and of those whose time since
 the last flip crosses an edge of the time curve at this moment, for which a ring of the last flips
-is kept. They are collected first, so that their rows come from memory side by side and their
-exponentials are computed as vectors. All other weights of `ecord_jax.networks.swift` change only
-with the globals, which are refreshed now and then for all vertices. Weights are kept with sums over
-32 of them, over 32 sums and so on, so that a vertex is drawn by looking at some of each.
+is kept. They are collected first, so that their rows come from memory side by side and all their
+exponentials are computed as vectors, at once. All other weights of `ecord_jax.networks.swift`
+change only with the globals, which are refreshed now and then for all vertices. Weights are kept
+with sums over 32 of them, over 32 sums and so on, so that a vertex is drawn by looking at some of
+each.
 
 The loop follows `ecord_jax.graphs.compiled`; inner functions take bare arrays, since a NamedTuple
 of many is slow to pass. On a large graph a flip's time is that of waiting for memory. What it needs
-of a vertex is one row, a cache line; time changes a weight by a factor that the ring has all of, so
-that no rows are read for it; and it is computed while the rows of the flip are on their way.
+of a vertex is one row, a cache line; and time changes a weight by a factor that the ring has all
+of, so that no rows are read for it.
 Where a vertex has many neighbours vectors go over all vertices at each flip instead: their numbers
 lie side by side in columns, and the weights of their edges in rows of a matrix. Shapes are those of
 `ecord_jax.search.swift_state`.
@@ -82,11 +83,10 @@ def walk(w: WalkState) -> None:
             _fetch_older(step + _AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         _note(vertex, step, rows, w.bins, w.ring, w.faded)
         many = _age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
-        _fade(many, w.some, w.exponents, shared, w.sums)
-        _put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
         shared[CUT] += rows[vertex, PEEK]
         many = _flip(
             vertex,
+            many,
             w.starts,
             w.near,
             w.weights,
@@ -312,17 +312,19 @@ def _age(
     return many
 
 
-def _fade(many: int, some: Any, exponents: Any, shared: Any, sums: Any) -> None:
-    """Makes weights of the changes of collected vertices."""
-    for m in range(many):
+def _weigh(many: int, aged: int, some: Any, exponents: Any, shared: Any, sums: Any) -> None:
+    """Makes weights of the exponents of collected vertices; of the first, of their changes."""
+    for m in range(aged):
         exponents[m] *= shared[COLDNESS]
-    _exp_all(many, exponents)
-    for m in range(many):
+    for m in range((many + LANES - 1) // LANES * LANES):
+        exponents[m] = _exp(exponents[m])
+    for m in range(aged):
         exponents[m] *= sums[some[m]]
 
 
 def _flip(
     vertex: int,
+    aged: int,
     starts: Any,
     near: Any,
     weights: Any,
@@ -334,29 +336,28 @@ def _flip(
     exponents: Any,
     sums: Any,
 ) -> int:
-    """Flips a vertex; weighs it and its neighbours, and gives their number."""
+    """Flips a vertex; weighs it, its neighbours and those that have aged; gives their number.
+
+    One that is both comes twice, and its last weight is the one that counts.
+    """
     side, top = rows[vertex, SIDE], shared[TOP]
     rows[vertex, SIDE] = -side
     rows[vertex, PEEK] = -rows[vertex, PEEK]
-    some[0], exponents[0] = vertex, _score(vertex, rows, bins, held, shared) - top
-    first = starts[vertex]
-    many = 1 + starts[vertex + 1] - first
+    some[aged], exponents[aged] = vertex, _score(vertex, rows, bins, held, shared) - top
+    first, last = starts[vertex], starts[vertex + 1]
     if len(rows) > _CACHED:
-        for e in range(first, first + many - 1):
+        for e in range(first, last):
             prefetch(rows, near[e] * _WIDTH)
             prefetch(bins, near[e])
             prefetch(sums, near[e])
-    for m in range(1, many):
-        other = near[first + m - 1]
-        rows[other, PEEK] -= 2.0 * weights[first + m - 1] * side * rows[other, SIDE]
-        some[m], exponents[m] = other, _score(other, rows, bins, held, shared) - top
-    _exp_all(many, exponents)
+    many = aged + 1
+    for e in range(first, last):
+        other = near[e]
+        rows[other, PEEK] -= 2.0 * weights[e] * side * rows[other, SIDE]
+        some[many], exponents[many] = other, _score(other, rows, bins, held, shared) - top
+        many += 1
+    _weigh(many, aged, some, exponents, shared, sums)
     return many
-
-
-def _exp_all(many: int, exponents: Any) -> None:
-    for m in range((many + LANES - 1) // LANES * LANES):
-        exponents[m] = _exp(exponents[m])
 
 
 def _put(many: int, some: Any, numbers: Any, sums: Any, peaks: Any, levels: Any) -> None:
