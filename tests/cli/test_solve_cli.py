@@ -204,7 +204,9 @@ def test_bound(call, tmp_path):
     (tmp_path / "k5").write_text(f"5 10\n{lines}")
     status, out, _ = call("k5", "--json", "--bound", "--nopresolve")
     found = json.loads(out)
-    assert (status, found["cut"], found["stopped_by"]) == (0, 6, "num_steps")
+    assert (status, found["cut"]) == (0, 6)
+    # The bound, which is computed beside it, may stop the search.
+    assert found["stopped_by"] in ("num_steps", "optimal")
     assert found["bound"]["certified"] is True
     assert 6.25 <= found["bound"]["cut"] < 6.26
     assert found["bound"]["objective"] == 6
