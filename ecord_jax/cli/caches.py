@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+import zlib
+from pathlib import Path
 
 __all__ = ["keep_compiled"]
 
@@ -16,7 +18,7 @@ def keep_compiled() -> None:
     it, is passed over in silence: it would only save time.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    _set_folder("NUMBA_CACHE_DIR", os.path.join(cache, "ecord_jax", "numba"))
+    _set_folder("NUMBA_CACHE_DIR", os.path.join(cache, "ecord_jax", "numba", _stamp()))
     _set_folder("JAX_COMPILATION_CACHE_DIR", os.path.join(cache, "ecord_jax", "jax"))
     # A start compiles many small programs, too, which together take as long as a large one.
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
@@ -37,3 +39,14 @@ def _set_folder(variable: str, folder: str) -> None:
         return
     if os.access(folder, os.W_OK | os.X_OK):
         os.environ[variable] = folder
+
+
+def _stamp() -> str:
+    """A name for the sources as they are.
+
+    What is compiled has functions of several files in it, and numba looks at the loop's alone.
+    """
+    package = Path(__file__).parents[1]
+    files = sorted([*package.glob("graphs/*.py"), *package.glob("search/*.py")])
+    states = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return f"{zlib.crc32(repr(states).encode()):08x}"

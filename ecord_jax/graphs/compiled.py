@@ -1,9 +1,9 @@
 """Loops over arrays that run in plain Python or compiled by numba, from one source.
 
 Such a loop is a function of one NamedTuple of arrays and integers, whose arrays it changes. It and
-the functions of its module that it calls index, compare and count, and know nothing of numba. Below
-some size it runs as it is, on lists, and is done before a compiler would have been imported. What
-has been compiled for a large one, or within `always_compiled`, is used for smaller ones, too.
+the functions that it calls by their names index, compare and count, and know nothing of numba.
+Below some size it runs as it is, on lists, and is done before a compiler would have been imported.
+What has been compiled for a large one, or within `always_compiled`, is used for smaller ones, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import functools
 import inspect
 import os
 import threading
-import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -47,7 +46,7 @@ def run_loop(
     """Runs a loop in the way that is faster for its size.
 
     Args:
-      loop: a function of a module; what it calls is of the same module.
+      loop: a function of a module.
       state: its argument, a NamedTuple of arrays, which may be changed, and integers.
       size: about how many elements it goes over.
       reorder: whether a compiler may take sums in any order, as vectors want it.
@@ -92,22 +91,28 @@ def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None
 
     fastmath = _REORDERED if reorder else False
     _make_prefetch()
-    _make_callable(inspect.getmodule(loop), reorder)
+    _make_callable(loop, reorder)
     folder = getattr(numba.config, "CACHE_DIR", "")
     cache = bool(folder) and os.access(folder, os.W_OK)
     return numba.njit(nogil=True, cache=cache, fastmath=fastmath)(loop)
 
 
+def _make_callable(caller: Callable[..., Any], reorder: bool) -> None:
+    """Lets compiled code call what one calls; functions stay what they are for Python."""
+    for name in caller.__code__.co_names:
+        function = caller.__globals__.get(name)
+        if inspect.isfunction(function) and function is not prefetch:
+            _register(function, reorder)
+
+
 @functools.cache
-def _make_callable(module: types.ModuleType | None, reorder: bool) -> None:
-    """Lets compiled code call the functions of a module, which stay what they are for Python."""
+def _register(function: Callable[..., Any], reorder: bool) -> None:
     from numba.extending import register_jitable
 
     fastmath = _REORDERED if reorder else False
-    for _, function in inspect.getmembers(module, inspect.isfunction):
-        if inspect.getmodule(function) is module:
-            # C calls none of them: a tenth less to compile.
-            register_jitable(no_cfunc_wrapper=True, fastmath=fastmath, forceinline=True)(function)
+    # C calls none of them: a tenth less to compile.
+    register_jitable(no_cfunc_wrapper=True, fastmath=fastmath, forceinline=True)(function)
+    _make_callable(function, reorder)
 
 
 @functools.cache

@@ -24,7 +24,7 @@ from ecord_jax.graphs.compiled import always_compiled
 from ecord_jax.graphs.edges import exact_sum
 from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.reductions import Elimination, Problem, eliminate
-from ecord_jax.graphs.shrink import RULES
+from ecord_jax.graphs.rows import RULES
 
 __all__ = ["Part", "Reduction", "compile_rules", "presolve"]
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ecord_jax.graphs.compiled import run_loop
-from ecord_jax.graphs.shrink import NUM_SHELVES, REMOVED, RULES, Rows, shrink
+from ecord_jax.graphs.rows import NUM_SHELVES, REMOVED, RULES, Rows
+from ecord_jax.graphs.shrink import shrink
 
 __all__ = ["Elimination", "Problem", "eliminate"]
 

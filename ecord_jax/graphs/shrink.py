@@ -19,69 +19,35 @@ Edges that meet add up, and go where they cancel. No rule raises the sum of all 
 fits its type at first always does. Weights are halved only where that is exact: a star with an odd
 sum stays, and whoever wants halves and quarters scales by a power of two beforehand.
 
-The functions run in plain Python on lists and compiled on arrays, see `ecord_jax.graphs.compiled`.
-Shapes: N vertices, E edges, H = 2 E half-edges, of which 2 e and 2 e + 1 are those of edge e.
+The functions run in plain Python on lists and compiled on arrays, see `ecord_jax.graphs.compiled`,
+and change `ecord_jax.graphs.rows`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-__all__ = ["NUM_SHELVES", "REMOVED", "RULES", "Rows", "shrink"]
+from ecord_jax.graphs.rows import (
+    MASK,
+    NUM_SHELVES,
+    REMOVED,
+    RULES,
+    Rows,
+    add,
+    append,
+    find,
+    forget,
+    insert,
+    mix,
+    remove,
+    take_out,
+    wake,
+)
 
-# What is counted: the first four by the degree of the vertex that goes, 3 and more together.
-RULES = ("isolated", "degree 1", "degree 2", "heavy edge", "star-triangle", "twins", "parallel")
-_STAR, _TWINS, _PARALLEL = 4, 5, 6
-REMOVED = len(RULES)
-NUM_SHELVES = 5  # of degree 0, 1, 2, 3, and of all others
+__all__ = ["shrink"]
+
+_STAR, _TWINS = RULES.index("star-triangle"), RULES.index("twins")
 _MOST_LOOKS = 64  # at neighbours that may be twins
-# Hashes are cut to 62 bits, where wrapped and endless integers agree and stay positive.
-_MASK = 2**62 - 1
-_ODD, _ANOTHER = 0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9
-
-
-class Rows(NamedTuple):
-    """The graph while it shrinks.
-
-    Rings are linked lists that end where they begin. Their nodes are numbers: first the half-edges,
-    from 0 on; then one for each vertex, where the ring of the half-edges out of it begins; one for
-    each in a ring of vertices that wait; one for each in a ring of vertices that have been compared
-    with others; and at last those where these two kinds of ring begin.
-
-    Attributes:
-      rows, waiting, compared, shelves, buckets: the first node of each kind but half-edges.
-      after, before: [number of nodes], the ring's next node, and the one before.
-      ends: [H], the vertex that a half-edge leads to; the smaller one for the even half.
-      weights: [E], 0 where the edge is gone.
-      degrees: [N].
-      shelf: [N], by degree, where a vertex waits; -1 where it does not.
-      table: [a power of 2], edges by the hash of their ends, -1 where free.
-      row_hashes: [N], of neighbours and weights.
-      set_hashes: [N], of the vertex itself and its neighbours.
-      gone: [N], the vertices taken away, in order.
-      near, pulls: [3 N], the up to three vertices that decide the label of each, and with what
-        weights.
-      counts: [8], uses of each of RULES, and vertices gone.
-    """
-
-    rows: int
-    waiting: int
-    compared: int
-    shelves: int
-    buckets: int
-    after: Any
-    before: Any
-    ends: Any
-    weights: Any
-    degrees: Any
-    shelf: Any
-    table: Any
-    row_hashes: Any
-    set_hashes: Any
-    gone: Any
-    near: Any
-    pulls: Any
-    counts: Any
 
 
 def shrink(r: Rows) -> None:
@@ -97,9 +63,9 @@ def shrink(r: Rows) -> None:
 
 def _build(r: Rows) -> None:
     for edge in range(len(r.weights)):
-        _insert(r, edge, r.ends[2 * edge], r.ends[2 * edge + 1], r.weights[edge])
+        insert(r, edge, r.ends[2 * edge], r.ends[2 * edge + 1], r.weights[edge])
     for vertex in range(len(r.degrees)):
-        _wake(r, vertex)
+        wake(r, vertex)
 
 
 def _apply_rule(r: Rows) -> bool:
@@ -113,7 +79,7 @@ def _apply_rule(r: Rows) -> bool:
     v, sign = u, 0
     if degree == 0:
         r.counts[0] += 1
-        _forget(r, u)
+        forget(r, u)
     elif 2 * abs(weight) >= total:
         r.counts[min(degree, 3)] += 1
         v, sign = r.ends[half], (-1 if weight > 0 else 1)
@@ -138,7 +104,7 @@ def _next(r: Rows) -> int:
         ring = r.shelves + shelf
         node = r.after[ring] if shelf == NUM_SHELVES - 1 else r.before[ring]
         if node != ring:
-            _take_out(r, node)
+            take_out(r, node)
             r.shelf[node - r.waiting] = -1
             return node - r.waiting
     return -1
@@ -162,16 +128,16 @@ def _contract(r: Rows, u: int, v: int, sign: int) -> None:
     if r.degrees[u] > r.degrees[v]:  # the smaller row is moved
         u, v = v, u
     _depend(r, 0, v, -sign)
-    _forget(r, u)
+    forget(r, u)
     half = r.after[r.rows + u]
     while half < r.rows:
         edge, x = half >> 1, r.ends[half]
         weight = r.weights[edge]
-        _remove(r, edge)
+        remove(r, edge)
         if x != v:
-            _add(r, edge, v, x, sign * weight)
+            add(r, edge, v, x, sign * weight)
         half = r.after[r.rows + u]
-    _wake(r, v)
+    wake(r, v)
 
 
 def _replace_star(r: Rows, u: int) -> None:
@@ -184,13 +150,13 @@ def _replace_star(r: Rows, u: int) -> None:
     _depend(r, 0, a, p)
     _depend(r, 1, b, q)
     _depend(r, 2, c, s)
-    _forget(r, u)
+    forget(r, u)
     for half in (i, j, k):
-        _remove(r, half >> 1)
+        remove(r, half >> 1)
     sides = ((i, a, b, p, q, s), (j, b, c, q, s, p), (k, c, a, s, p, q))
     for half, v, x, to_v, to_x, opposite in sides:
         size = (abs(to_v) + abs(to_x) - abs(opposite)) // 2
-        _add(r, half >> 1, v, x, -size if (to_v > 0) == (to_x > 0) else size)
+        add(r, half >> 1, v, x, -size if (to_v > 0) == (to_x > 0) else size)
 
 
 def _find_twin(r: Rows, u: int, heaviest: Any) -> tuple[int, int]:
@@ -211,7 +177,7 @@ def _find_twin(r: Rows, u: int, heaviest: Any) -> tuple[int, int]:
             if sign != 0:
                 return v, sign
         half = r.after[half]
-    _take_out(r, r.compared + u)
+    take_out(r, r.compared + u)
     ring = r.buckets + ((r.row_hashes[u] >> 20) & (len(r.after) - r.buckets - 1))
     node = r.after[ring]
     while node != ring:
@@ -221,24 +187,24 @@ def _find_twin(r: Rows, u: int, heaviest: Any) -> tuple[int, int]:
             if sign != 0:
                 return v, sign
         node = r.after[node]
-    _append(r, ring, r.compared + u)
+    append(r, ring, r.compared + u)
     return u, 0
 
 
 def _hash_row(r: Rows, u: int, heaviest: Any) -> None:
     """Hashes the row of u so that neither the order nor a factor matters."""
-    row, members, sign, least = 0, _mix(u), 0, len(r.degrees)
+    row, members, sign, least = 0, mix(u), 0, len(r.degrees)
     half = r.after[r.rows + u]
     while half < r.rows:
         v, weight = r.ends[half], r.weights[half >> 1]
         share = int(abs(float(weight)) / float(heaviest) * 2**30 + 0.5)
-        row = (row + _mix(v) * (share if weight > 0 else -share)) & _MASK
-        members = (members + _mix(v)) & _MASK
+        row = (row + mix(v) * (share if weight > 0 else -share)) & MASK
+        members = (members + mix(v)) & MASK
         if v < least:  # some neighbour that twins agree on: its sign is the row's
             least, sign = v, (1 if weight > 0 else -1)
         half = r.after[half]
     # Mixed once more, because shares of equal weights have all their low bits 0.
-    r.row_hashes[u], r.set_hashes[u] = _mix(sign * row & _MASK), members
+    r.row_hashes[u], r.set_hashes[u] = mix(sign * row & MASK), members
 
 
 def _compare(r: Rows, u: int, v: int, between: int) -> int:
@@ -257,7 +223,7 @@ def _compare(r: Rows, u: int, v: int, between: int) -> int:
             if between == 0:  # neighbours, by an accident of hashes
                 return 0
             continue
-        edge = r.table[_find(r, v, x)]
+        edge = r.table[find(r, v, x)]
         if edge < 0:
             return 0
         other = r.weights[edge]
@@ -275,105 +241,7 @@ def _compare(r: Rows, u: int, v: int, between: int) -> int:
     return sign
 
 
-def _wake(r: Rows, u: int) -> None:
-    """Has a vertex wait, since its row has changed."""
-    shelf = min(r.degrees[u], NUM_SHELVES - 1)
-    if r.shelf[u] != shelf:
-        r.shelf[u] = shelf
-        _take_out(r, r.waiting + u)
-        _append(r, r.shelves + shelf, r.waiting + u)
-
-
 def _depend(r: Rows, place: int, v: int, weight: Any) -> None:
     """Notes one of the edges that decide the label of the vertex that is taken away next."""
     r.near[3 * r.counts[REMOVED] + place] = v
     r.pulls[3 * r.counts[REMOVED] + place] = weight
-
-
-def _forget(r: Rows, u: int) -> None:
-    """Notes that a vertex is taken away."""
-    r.gone[r.counts[REMOVED]] = u
-    r.counts[REMOVED] += 1
-    _take_out(r, r.waiting + u)
-    _take_out(r, r.compared + u)
-
-
-def _add(r: Rows, edge: int, u: int, v: int, weight: Any) -> None:
-    """Adds an edge, or its weight to the one that is there; `edge` is free for it."""
-    other = r.table[_find(r, u, v)]
-    if other < 0:
-        _insert(r, edge, u, v, weight)
-    else:
-        r.counts[_PARALLEL] += 1
-        if r.weights[other] + weight == 0:
-            _remove(r, other)
-        else:
-            r.weights[other] += weight
-    _wake(r, u)
-    _wake(r, v)
-
-
-def _insert(r: Rows, edge: int, u: int, v: int, weight: Any) -> None:
-    """Puts an edge where there is none."""
-    low, high = min(u, v), max(u, v)
-    r.table[_find(r, low, high)] = edge
-    r.weights[edge] = weight
-    for half, end, other in ((2 * edge, low, high), (2 * edge + 1, high, low)):
-        r.ends[half] = end
-        r.degrees[end] += 1
-        _append(r, r.rows + other, half)
-
-
-def _remove(r: Rows, edge: int) -> None:
-    """Takes an edge away."""
-    free = _find(r, r.ends[2 * edge], r.ends[2 * edge + 1])
-    r.weights[edge] = 0
-    for half in (2 * edge, 2 * edge + 1):
-        r.degrees[r.ends[half]] -= 1
-        _take_out(r, half)
-    # Edges that were pushed on by this one move up, so that none is cut off from its home.
-    last = len(r.table) - 1
-    place = (free + 1) & last
-    while r.table[place] >= 0:
-        other = r.table[place]
-        home = _home(r, r.ends[2 * other], r.ends[2 * other + 1])
-        if (place - home) & last >= (place - free) & last:
-            r.table[free] = other
-            free = place
-        place = (place + 1) & last
-    r.table[free] = -1
-
-
-def _find(r: Rows, u: int, v: int) -> int:
-    """Place in the table of the edge between two vertices, or the free one where it would be."""
-    low, high = min(u, v), max(u, v)
-    place = _home(r, low, high)
-    edge = r.table[place]
-    while edge >= 0 and (r.ends[2 * edge] != low or r.ends[2 * edge + 1] != high):
-        place = (place + 1) & (len(r.table) - 1)
-        edge = r.table[place]
-    return place
-
-
-def _home(r: Rows, low: int, high: int) -> int:
-    """First place to look for an edge at."""
-    return (_mix(low * len(r.degrees) + high) >> 20) & (len(r.table) - 1)
-
-
-def _mix(number: int) -> int:
-    mixed = (number + 1) * _ODD & _MASK
-    return (mixed ^ (mixed >> 29)) * _ANOTHER & _MASK
-
-
-def _append(r: Rows, ring: int, node: int) -> None:
-    """Puts a node that is in no ring last in one."""
-    last = r.before[ring]
-    r.after[last] = r.before[ring] = node
-    r.before[node], r.after[node] = last, ring
-
-
-def _take_out(r: Rows, node: int) -> None:
-    """Takes a node out of its ring, if it is in one."""
-    last, following = r.before[node], r.after[node]
-    r.after[last], r.before[following] = following, last
-    r.after[node] = r.before[node] = node

@@ -1,8 +1,7 @@
 """What one walk of `swift` on the host consists of, and the numbers of its places.
 
-What numba keeps on disk has these numbers in it and goes by the file of the loop alone: whoever
-changes one touches `ecord_jax.search.swift_walk` as well. Shapes: N vertices, H half-edges, K edges
-of the time curve, L levels of sums, S numbers on all of them, T flips of a chunk.
+Shapes: N vertices, H half-edges, K edges of the time curve, L levels of sums, S numbers on all of
+them, T flips of a chunk.
 """
 
 from __future__ import annotations

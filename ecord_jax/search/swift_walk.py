@@ -36,7 +36,6 @@ from ecord_jax.search.swift_state import (
     DRIFT,
     EVERY,
     FACE,
-    FAN,
     FIELD,
     GAIN,
     LANES,
@@ -52,16 +51,14 @@ from ecord_jax.search.swift_state import (
     UNIT,
     WalkState,
 )
+from ecord_jax.search.swift_sums import draw, put, sum_up
 
 __all__ = ["walk", "walk_dense"]
 
-_SHIFT = 5  # log2(FAN)
 _RANGE = 300.0  # exponents are kept within it, around that of the largest weight at the refresh
-_CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed anew
 _LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
 _SQUARINGS, _SMALLER = 12, 2.0**-12  # see `_exp`
-_MANY = 16  # where one vertex of so many is weighed anew vectors sum all up faster
 _CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
 _WIDTH, _NUMBERS = 8, 8  # columns of a row, and numbers in a cache line
 _AHEAD = 4  # steps, for which memory is waited less than they take
@@ -76,7 +73,7 @@ def walk(w: WalkState) -> None:
         if step % counts[EVERY] == 0:
             _look(w.settings, shared, counts, len(rows), w.curve, w.held)
             _weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
-        vertex = _draw(w.draws[turn], w.sums, w.levels)
+        vertex = draw(w.draws[turn], w.sums, w.levels)
         # What takes no waiting is done between what is asked for and what needs it.
         if len(rows) > _CACHED:
             _fetch(vertex, w.starts, w.near, w.weights, rows)
@@ -98,7 +95,7 @@ def walk(w: WalkState) -> None:
             w.exponents,
             w.sums,
         )
-        _put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
+        put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         _take(step + 1, shared, counts)
 
@@ -116,7 +113,7 @@ def walk_dense(w: WalkState) -> None:
             _set_peeks(rows, columns)
             _weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
             _set_bases(rows, w.bins, w.held, shared, columns[BASE])
-        vertex = _draw(w.draws[turn], w.sums, w.levels)
+        vertex = draw(w.draws[turn], w.sums, w.levels)
         columns[BASE, vertex] += rows[vertex, PENALTY] * (w.held[w.bins[vertex]] - w.held[0])
         _note(vertex, step, rows, w.bins, w.ring, w.faded)
         many = _age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
@@ -126,7 +123,7 @@ def walk_dense(w: WalkState) -> None:
         shared[CUT] += columns[FIELD, vertex] * side
         columns[FACE, vertex] = rows[vertex, SIDE] = -side
         _pass(w.matrix[vertex], side, columns, shared, w.sums)
-        _sum_up(w.sums, w.peaks, w.levels)
+        sum_up(w.sums, w.peaks, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         _take(step + 1, shared, counts)
     _set_peeks(rows, columns)
@@ -216,14 +213,7 @@ def _weigh_all(
     shared[TOP] = top
     for i in range(len(rows)):
         sums[i] = _exp(sums[i] - top)
-    _sum_up(sums, peaks, levels)
-
-
-def _sum_up(sums: Any, peaks: Any, levels: Any) -> None:
-    for level in range(1, len(levels)):
-        below, here = levels[level - 1], levels[level]
-        for j in range((here - below) // FAN):
-            sums[here + j] = peaks[here + j] = _sum(sums, below + j * FAN)
+    sum_up(sums, peaks, levels)
 
 
 def _score(i: int, rows: Any, bins: Any, held: Any, shared: Any) -> float:
@@ -247,21 +237,6 @@ def _exp(x: float) -> float:
     for _ in range(_SQUARINGS):
         power *= power
     return power
-
-
-def _draw(draw: float, sums: Any, levels: Any) -> int:
-    """Inverts the cumulated weights, level by level."""
-    top = len(levels) - 1
-    rest, j = draw * _sum(sums, levels[top]), 0
-    for turn in range(len(levels)):
-        j = (j << _SHIFT) + levels[top - turn]
-        last = j + FAN - 1
-        # What comes after the last vertex weighs nothing.
-        while j < last and rest >= sums[j] and sums[j + 1] > 0.0:
-            rest -= sums[j]
-            j += 1
-        j -= levels[top - turn]
-    return j
 
 
 def _fetch(vertex: int, starts: Any, near: Any, weights: Any, rows: Any) -> None:
@@ -358,42 +333,3 @@ def _flip(
         many += 1
     _weigh(many, aged, some, exponents, shared, sums)
     return many
-
-
-def _put(many: int, some: Any, numbers: Any, sums: Any, peaks: Any, levels: Any) -> None:
-    """Sets the weights of the collected vertices, and the sums that they are in."""
-    if _MANY * many > len(sums):
-        for m in range(many):
-            sums[some[m]] = numbers[m]
-        _sum_up(sums, peaks, levels)
-        return
-    for m in range(many):
-        i = some[m]
-        change = numbers[m] - sums[i]
-        sums[i] = numbers[m]
-        _add(i, change, sums, peaks, levels)
-
-
-def _add(i: int, change: float, sums: Any, peaks: Any, levels: Any) -> None:
-    """Changes the sums of a weight.
-
-    Where little is left of what one has been it is summed anew: rounding errors would be most of
-    it.
-    """
-    j = i
-    for level in range(1, len(levels)):
-        j >>= _SHIFT
-        k = levels[level] + j
-        before, total = sums[k], sums[k] + change
-        if total < _CANCELLED * peaks[k]:
-            total = peaks[k] = _sum(sums, levels[level - 1] + j * FAN)
-            change = total - before
-        sums[k] = total
-        peaks[k] = max(peaks[k], total)
-
-
-def _sum(numbers: Any, first: int) -> float:
-    total = 0.0
-    for k in range(FAN):
-        total += numbers[first + k]
-    return total

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ecord_jax.agents import save_agent
-from ecord_jax.cli import output, solve
+from ecord_jax.cli import caches, output, solve
 from ecord_jax.errors import GraphFileError
 from ecord_jax.graphs import (
     Graph,
@@ -221,10 +221,28 @@ def test_bound(call, tmp_path):
 def test_folders_of_compiled_programs_are_made(call, graph, tmp_path):
     assert call(graph)[0] == 0
     folder = tmp_path.with_name("cache") / "ecord_jax"
-    assert os.environ["NUMBA_CACHE_DIR"] == str(folder / "numba")
+    (numba,) = (folder / "numba").iterdir()
+    assert os.environ["NUMBA_CACHE_DIR"] == str(numba)
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == str(folder / "jax")
-    assert (folder / "numba").is_dir()
     assert (folder / "jax").is_dir()
+
+
+def test_other_sources_have_another_folder(tmp_path, monkeypatch):
+    """What numba keeps goes by the file of a loop, and not by those of what it calls."""
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "sums.py").write_text("a = 1\n")
+    monkeypatch.setattr(caches, "__file__", str(tmp_path / "cli" / "caches.py"))
+    for name in CACHES:
+        monkeypatch.setenv(name, "")  # so that it is put back afterwards
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folders = []
+    for text in ("", "", "a = 1\n"):
+        with open(tmp_path / "search" / "sums.py", "a") as file:
+            file.write(text)
+        caches.keep_compiled()
+        folders.append(os.environ.pop("NUMBA_CACHE_DIR"))
+    assert folders[0] == folders[1] != folders[2]
 
 
 def test_labels_have_the_cut(call, graph, tmp_path):
