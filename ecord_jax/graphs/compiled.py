@@ -1,7 +1,8 @@
 """Loops over arrays that run in plain Python or compiled by numba, from one source.
 
 Such a loop is a function of one NamedTuple of arrays and integers, whose arrays it changes. It and
-the functions that it calls by their names index, compare and count, and know nothing of numba.
+the functions that it calls by their names index, compare and count, and know nothing of numba. None
+calls itself, or has another's name for an attribute.
 Below some size it runs as it is, on lists, and is done before a compiler would have been imported.
 What has been compiled for a large one, or within `always_compiled`, is used for smaller ones, too.
 """
@@ -46,7 +47,7 @@ def run_loop(
     """Runs a loop in the way that is faster for its size.
 
     Args:
-      loop: a function of a module.
+      loop: as above.
       state: its argument, a NamedTuple of arrays, which may be changed, and integers.
       size: about how many elements it goes over.
       reorder: whether a compiler may take sums in any order, as vectors want it.
@@ -85,7 +86,8 @@ def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None
     """Gives the loop as numba compiles it, at its first call with arrays of some types.
 
     The result is kept on disk only where NUMBA_CACHE_DIR says where, since numba would put it among
-    the sources. Other threads go on while the loop runs.
+    the sources. There it goes by the loop's file alone: whoever sets it and changes another file
+    empties that folder. Other threads go on while the loop runs.
     """
     import numba
 

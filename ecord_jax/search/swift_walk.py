@@ -79,11 +79,11 @@ def walk(w: WalkState) -> None:
             _fetch(vertex, w.starts, w.near, w.weights, rows)
             _fetch_older(step + _AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         _note(vertex, step, rows, w.bins, w.ring, w.faded)
-        many = _age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
+        aged = _age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
         shared[CUT] += rows[vertex, PEEK]
         many = _flip(
             vertex,
-            many,
+            aged,
             w.starts,
             w.near,
             w.weights,
@@ -247,7 +247,7 @@ def _fetch(vertex: int, starts: Any, near: Any, weights: Any, rows: Any) -> None
 
 
 def _fetch_older(step: int, edges: Any, ring: Any, faded: Any, bins: Any, sums: Any) -> None:
-    """Asks the memory for what `_age` will read at a step, and for that part of the ring before."""
+    """Asks the memory for what ageing will read at a step, and for that part of the ring before."""
     around = len(ring) - 1
     for k in range(len(edges)):
         place = (step - edges[k]) & around
@@ -288,7 +288,7 @@ def _age(
 
 
 def _weigh(many: int, aged: int, some: Any, exponents: Any, shared: Any, sums: Any) -> None:
-    """Makes weights of the exponents of collected vertices; of the first, of their changes."""
+    """Makes weights of the exponents of collected vertices; those of the aged are changes."""
     for m in range(aged):
         exponents[m] *= shared[COLDNESS]
     for m in range((many + LANES - 1) // LANES * LANES):
