@@ -1,10 +1,10 @@
 """Loops over arrays that run in plain Python or compiled by numba, from one source.
 
 Such a loop is a function of one NamedTuple of arrays and integers, whose arrays it changes. It and
-the functions that it calls by their names index, compare and count, and know nothing of numba. None
-calls itself, or has another's name for an attribute.
-Below some size it runs as it is, on lists, and is done before a compiler would have been imported.
-What has been compiled for a large one, or within `always_compiled`, is used for smaller ones, too.
+the functions that it calls by their names index, compare and count, and know nothing of numba; none
+calls itself. Below some size it runs as it is, on lists, and is done before a compiler would have
+been imported. What has been compiled for a large one, or within `always_compiled`, is used for
+smaller ones, too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run_loop(
     """Runs a loop in the way that is faster for its size.
 
     Args:
-      loop: as above.
+      loop: a function as said above.
       state: its argument, a NamedTuple of arrays, which may be changed, and integers.
       size: about how many elements it goes over.
       reorder: whether a compiler may take sums in any order, as vectors want it.
