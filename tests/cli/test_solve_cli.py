@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import jax
@@ -91,6 +92,9 @@ def call(monkeypatch, capfd, agent, tmp_path):
 
 
 def test_json(call, graph, agent):
+    for thread in threading.enumerate():
+        if thread.name == prepare._THREAD:  # of tests before this one, in the same process
+            thread.join(timeout=60)
     status, out, err = call(graph, "--json", "--seed=7", "--nopresolve")
     assert (status, err) == (0, "")
     assert out.count("\n") == 1
