@@ -8,7 +8,8 @@ as it does in the time in which "mixture" does 30 a vertex. That time is the pro
 flip, measured on one graph of 1 500 vertices, so that a busy machine does not matter. The file has
 a row for a variant, graph and budget. The table has what a variant's best cut is ahead of that of
 "mixture", on average over graphs and its standard error, in hundred thousandths of the sum of |w|.
-A call that is stopped goes on where it was.
+A call that is stopped goes on where it was; one with other --updates or --trajectories needs other
+files.
 """
 
 import dataclasses
@@ -209,7 +210,8 @@ def main(argv: Sequence[str]) -> int:
     for variant, seed in pairs:
         if variant != "shipped":
             make_config(variant, seed)  # complains before anything is trained
-    file = RowFile(Path(_OUT.value), COLUMNS)
+    flags_ = (_UPDATES, _TRAJECTORIES)
+    file = RowFile(Path(_OUT.value), COLUMNS, {flag.name: flag.value for flag in flags_})
     for variant, seed in pairs:
         play(file, variant, seed)
     print_table(file)

@@ -8,7 +8,8 @@ network and not from their local field alone. Then each plays held-out graphs of
 same flips from the same labels as tabu search with a shrinking tenure. The file has a row for a
 variant, seed, kind and budget: by how much the mean cut is above tabu's, in parts of the sum of
 |w|, on average over graphs. The table has means over kinds, and their standard deviation over
-seeds, in hundred thousandths. A call that is stopped goes on where it was.
+seeds, in hundred thousandths. A call that is stopped goes on where it was; one with other options
+needs other files.
 """
 
 import itertools
@@ -149,7 +150,8 @@ def main(argv: Sequence[str]) -> int:
     for variant, seed in pairs:
         if variant != "shipped":
             make_config(variant, seed)  # complains before anything is trained
-    file = RowFile(Path(_OUT.value), COLUMNS)
+    flags_ = (_GENERATIONS, _GRAPHS, _TRAJECTORIES)
+    file = RowFile(Path(_OUT.value), COLUMNS, {flag.name: flag.value for flag in flags_})
     done = {(row["variant"], int(row["seed"])) for row in file.rows}
     todo = [pair for pair in pairs if pair not in done]
     tournament = Tournament() if todo else None

@@ -130,9 +130,10 @@ def make_solvers(agents: str | None) -> dict[str, Solver]:
         file = Path(agents) / f"{stem}.safetensors"
         if not file.exists():
             raise OptionError(f"flag --agents: {file} is not there")
-        rollout = find_solver(f"ecord:{file}").run
-        as_in_paper = functools.partial(rollout, temperature=temperatures, refresh_every=1)
-        solvers[variant] = Solver(variant, as_in_paper)
+        rollout = find_solver(f"ecord:{file}")
+        as_in_paper = functools.partial(rollout.run, temperature=temperatures, refresh_every=1)
+        # Of another folder's agent there are other runs.
+        solvers[variant] = Solver(f"{variant}@{rollout.name.rpartition('@')[2]}", as_in_paper)
     return solvers
 
 

@@ -20,6 +20,7 @@ without --seconds it has 30, or those of mip:SECONDS.
 """
 
 import itertools
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -94,7 +95,9 @@ def _budget() -> Budget:
     steps, factor, seconds = _STEPS.value, _STEPS_FACTOR.value, _SECONDS.value
     if steps is not None and factor is not None:
         raise OptionError("flags --steps and --steps_factor exclude each other")
-    if seconds is not None and not 0 < seconds < float("inf"):
+    if factor is not None and not math.isfinite(factor):
+        raise OptionError(f"flag --steps_factor={factor}: expected a finite number")
+    if seconds is not None and not 0 < seconds < math.inf:
         raise OptionError(f"flag --seconds={seconds}: expected a finite number above 0")
     if steps is None and factor is None and seconds is None:
         factor = 2.0
@@ -114,17 +117,18 @@ def main(argv: Sequence[str]) -> int:
     table = Table(Path(_OUT.value))
     with shared_programs():
         compare(cases, solvers, seeds, budget, table)
-    table.write_parquet()
     wanted = {
         run_key(case, solver, seed, budget)
         for case, solver, seed in itertools.product(cases, solvers, seeds)
     }
-    print_lines(summarize([row for row in table.rows if row.key in wanted]))
+    rows = [row for row in table.rows if row.key in wanted]
+    print_lines(summarize(rows))
     if _PLOT.value:
         from ecord_jax.baselines.curve_plot import plot_sets
 
-        for file in plot_sets(table, Path(_OUT.value)):
+        for file in plot_sets(rows, table.curves(), Path(_OUT.value)):
             print(f"curves: {file}")
+    table.write_parquet()
     return 0
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from absl import flags
 from tqdm import tqdm
 
-from ecord_jax.agents import load_agent
+from ecord_jax.agents import full_name, load_agent
 from ecord_jax.baselines.equal_flips import best_cuts, draw_held_out
 from ecord_jax.baselines.table import RowFile
 from ecord_jax.cli.common import positionals, run
@@ -83,7 +83,7 @@ def solvers() -> dict[str, Agent | Tenure]:
     agent = load_agent(_AGENT.value)
     if not isinstance(agent.config, SwiftConfig):
         raise OptionError(f"flag --agent={_AGENT.value}: is no agent of the kind of swift")
-    return {_AGENT.value: agent, "tabu:fixed": FIXED, "tabu:shrinking": SHRINKING}
+    return {full_name(_AGENT.value): agent, "tabu:fixed": FIXED, "tabu:shrinking": SHRINKING}
 
 
 def _numbers(flag: flags.FlagHolder) -> list[float]:
@@ -119,7 +119,7 @@ def _done(file: RowFile) -> set[tuple[str, ...]]:
 
 def print_leads(file: RowFile, wanted: Sequence[Game]) -> None:
     """Prints the lead over the better tabu, for each kind, size and budget."""
-    keys, own = {_key(game) for game in wanted}, _AGENT.value
+    keys, own = {_key(game) for game in wanted}, full_name(_AGENT.value)
     means: dict[tuple[str, ...], dict[str, float]] = {}
     for row in file.rows:
         if tuple(row[name] for name in COLUMNS[:7]) in keys:

@@ -15,6 +15,7 @@ import csv
 import dataclasses
 import functools
 import json
+import math
 import shlex
 import sys
 import time
@@ -300,6 +301,8 @@ def _config() -> EvaluateConfig:
         temperatures = tuple(t if t == "auto" else float(t) for t in _TEMPERATURE.value)
     except ValueError:
         raise OptionError("flag --temperature: expected numbers or auto") from None
+    if not math.isfinite(_STEPS_FACTOR.value):
+        raise OptionError(f"flag --steps_factor={_STEPS_FACTOR.value}: expected a finite number")
     return EvaluateConfig(
         agent=_AGENT.value,
         sets=tuple(str(folder / (name if Path(name).suffix else f"{name}.npz")) for name in names),
@@ -319,6 +322,9 @@ def main(argv: Sequence[str]) -> int:
         if Path(_OUT.value).suffix != ".csv":
             raise OptionError(f"flag --out={_OUT.value}: expected a name that ends with .csv")
         check_writable("out", _OUT.value)
+        beside = Path(_OUT.value).with_suffix(".json")
+        if beside.exists() and not Path(_OUT.value).exists():
+            raise OptionError(f"flag --out={_OUT.value}: {beside} is there, of something else")
     agent = load_agent(config.agent)
     rows = evaluate(config, agent, show_progress=sys.stderr.isatty())
     if _OUT.value is not None:

@@ -1,13 +1,13 @@
 """The paper's figure of cut against temperature, one line a size, and `auto` beside it.
 
     python experiments/temperature_scan.py --out=runs/scan
-    python experiments/temperature_scan.py --out=runs/scan --agent=er40 --vertices=40,100,200
+    python experiments/temperature_scan.py --out=runs/scan40 --agent=er40 --vertices=40,100,200
 
 On random graphs of each size (Section 4.3 of Barrett et al., arXiv:2205.14105: weights of 1, the
 degrees of its large sets, 20 trajectories of 4 |V| steps) the agent's rollout alone runs at each
 temperature and with `auto`. OUT/scan.csv has a row a run, which a call that is stopped goes on
-with; OUT/scan.png the figure: the mean over graphs of the cut, over the best that any temperature
-has made of that graph.
+with, of the same agent, factor, trajectories and seed; OUT/scan.png the figure: the mean over
+graphs of the cut, over the best that any temperature has made of that graph.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ import numpy as np
 from absl import flags
 from tqdm import tqdm
 
-from ecord_jax.agents import load_agent
+from ecord_jax.agents import full_name, load_agent
 from ecord_jax.baselines.table import RowFile
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
@@ -145,7 +145,9 @@ def main(argv: Sequence[str]) -> int:
     temperatures = [*_numbers("temperatures", _TEMPERATURES.value, float), AUTO]
     sizes = [int(size) for size in _numbers("vertices", _VERTICES.value, int)]
     folder = Path(_OUT.value)
-    file = RowFile(folder / "scan.csv", Point._fields)
+    options = {"agent": full_name(_AGENT.value), "factor": _FACTOR.value}
+    options |= {"trajectories": _TRAJECTORIES.value, "seed": _SEED.value}
+    file = RowFile(folder / "scan.csv", Point._fields, options)
     done = {to_point(row)[:3] for row in file.rows}
     wanted = [(n, g, t) for n in sizes for g in range(_GRAPHS.value) for t in temperatures]
     for key in tqdm([key for key in wanted if key not in done], leave=False, disable=None):

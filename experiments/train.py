@@ -14,14 +14,15 @@ from pathlib import Path
 from absl import flags
 from ml_collections import config_flags
 
-from ecord_jax.cli.common import run
+from ecord_jax.cli.common import positionals, run
+from ecord_jax.errors import OptionError
 from ecord_jax.learning.config import TrainConfig
 from ecord_jax.learning.trainer import train
 
 _CONFIG = config_flags.DEFINE_config_file(
     "config", str(Path(__file__).parent / "configs" / "train.py"), "Preset file and name."
 )
-_OUT = flags.DEFINE_string("out", None, "Folder of the run.", required=True)
+_OUT = flags.DEFINE_string("out", None, "Folder of the run.")
 _RESUME = flags.DEFINE_bool("resume", False, "Go on from the folder's newest checkpoint.")
 _CHECKPOINT_EVERY = flags.DEFINE_integer(
     "checkpoint_every", 500, "Updates between checkpoints.", lower_bound=1
@@ -30,7 +31,9 @@ _CHECKPOINT_EVERY = flags.DEFINE_integer(
 
 def main(argv: list[str]) -> int:
     """Runs the training that the flags describe."""
-    del argv
+    positionals(argv)
+    if not _OUT.value:
+        raise OptionError("flag --out is needed: the folder of the run")
     # A resumed run ends as one without interruption: what is told is how to get there.
     arguments = [argument for argument in sys.argv[1:] if argument.strip("-") != "resume"]
     command = shlex.join(["python", "experiments/train.py", *arguments])

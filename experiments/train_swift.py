@@ -23,7 +23,7 @@ from ecord_jax.networks.swift import Encoder, SwiftConfig
 
 _DEFAULT = EvolutionConfig()
 _FLAGS = flags.FlagValues()
-_OUT = flags.DEFINE_string("out", None, "Folder of the run.", flag_values=_FLAGS, required=True)
+_OUT = flags.DEFINE_string("out", None, "Folder of the run.", flag_values=_FLAGS)
 _RESUME = flags.DEFINE_bool(
     "resume", False, "Go on from the folder's checkpoint.", flag_values=_FLAGS
 )
@@ -87,6 +87,8 @@ def _range(flag: flags.FlagHolder, number: type) -> tuple:
 def main(argv: list[str]) -> int:
     """Runs the training that the flags describe."""
     positionals(argv)
+    if not _OUT.value:
+        raise OptionError("flag --out is needed: the folder of the run")
     # A resumed run ends as one without interruption: what is told is how to get there.
     arguments = [argument for argument in sys.argv[1:] if argument.strip("-") != "resume"]
     train_swift(

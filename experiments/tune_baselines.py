@@ -140,7 +140,10 @@ def main(argv: Sequence[str]) -> int:
     for solver in _TUNED.value:
         if solver not in SOLVERS:
             raise OptionError(f"flag --solvers: no {solver!r}; there are {', '.join(SOLVERS)}")
-    found = json.loads(path.read_text()) if path.exists() else {}
+    try:
+        found = dict(json.loads(path.read_text())) if path.exists() else {}
+    except (TypeError, ValueError):
+        raise OptionError(f"flag --out={path}: is not a file of this program") from None
     for name in names:
         graphs = make_graphs(name, _GRAPHS.value, _SEED.value)
         for solver in _TUNED.value:

@@ -9,6 +9,7 @@ folder and are found by name. `softmax` is the policy without learning, which ne
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.resources
 import json
 import os
@@ -30,7 +31,7 @@ from ecord_jax.networks.config import EcordConfig
 from ecord_jax.networks.softmax import SoftmaxConfig
 from ecord_jax.networks.swift import SwiftConfig, param_shapes
 
-__all__ = ["load_agent", "save_agent", "shipped_agents"]
+__all__ = ["full_name", "load_agent", "save_agent", "shipped_agents"]
 
 _SUFFIX = ".safetensors"
 _Config = EcordConfig | SwiftConfig
@@ -75,6 +76,21 @@ def load_agent(name_or_path: str | os.PathLike[str]) -> Agent:
         raise AgentError(f"there is no agent {text!r}; expected {wanted}")
     with importlib.resources.as_file(importlib.resources.files(__name__)) as folder:
         return _load(folder / f"{text}{_SUFFIX}")
+
+
+def full_name(name_or_path: str) -> str:
+    """What tells an agent from others: its name, or its path and a checksum of what is there.
+
+    Raises:
+        AgentError: as `load_agent`, for a path.
+    """
+    if not name_or_path.endswith(_SUFFIX):
+        return name_or_path
+    params = _flatten(load_agent(name_or_path).params)
+    digest = hashlib.sha256()
+    for name in sorted(params):
+        digest.update(np.asarray(params[name]).tobytes())
+    return f"{name_or_path}@{digest.hexdigest()[:8]}"
 
 
 def save_agent(agent: Agent, path: str | os.PathLike[str], card: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from ecord_jax.graphs.io.sets import read_set
 
 __all__ = ["Case", "Reference", "find_files", "read_cases", "read_references"]
 
-_NO_GRAPHS = {".csv", ".json", ".log", ".md", ".parquet", ".png", ".tsv"}
+_NO_GRAPHS = {".csv", ".json", ".log", ".md", ".parquet", ".part", ".png", ".tsv", ".wrong"}
 
 
 class Reference(NamedTuple):

@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from ecord_jax.baselines.table import Key, Table  # noqa: E402
+from ecord_jax.baselines.table import Key, Row, Table  # noqa: E402
 from ecord_jax.search.result import Progress  # noqa: E402
 
 __all__ = ["plot_graphs", "plot_sets", "ratios_at"]
@@ -46,7 +46,9 @@ def ratios_at(
     return ratios
 
 
-def plot_sets(table: Table, folder: Path) -> list[Path]:
+def plot_sets(
+    rows: Sequence[Row], curves: Mapping[Key, Sequence[Progress]], folder: Path
+) -> list[Path]:
     """Draws two pictures side by side of each set with known cuts.
 
     On the left, median and quartiles over graphs and seeds of the best cut so far over the best
@@ -56,8 +58,8 @@ def plot_sets(table: Table, folder: Path) -> list[Path]:
     Returns:
         The files, FOLDER/SET.png.
     """
-    curves, files = table.curves(), []
-    known = [row for row in table.rows if row.ratio is not None and row.key in curves]
+    files: list[Path] = []
+    known = [row for row in rows if row.ratio is not None and row.key in curves]
     for set_ in dict.fromkeys(row.set for row in known):
         rows = [row for row in known if row.set == set_]
         figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")

@@ -27,6 +27,7 @@ from ecord_jax.baselines.cases import Case
 from ecord_jax.baselines.fair import TimedRun, run_fairly
 from ecord_jax.baselines.registry import Solver
 from ecord_jax.baselines.table import Key, Row, Table
+from ecord_jax.errors import OptionError
 from ecord_jax.graphs.io import write_labels
 from ecord_jax.graphs.presolve import compile_rules
 from ecord_jax.search.ahead import compile_walks
@@ -35,6 +36,8 @@ from ecord_jax.search.swift import swift_mover
 from ecord_jax.search.walks import TABU
 
 __all__ = ["Budget", "compare", "run_key", "shared_programs"]
+
+_ENOUGH = "best_known"  # why a run has ended
 
 
 class Budget(NamedTuple):
@@ -75,12 +78,15 @@ def compare(
         table: what has been run, and where to add to it.
         labels: folder for the labels of each run; None for nowhere.
         until_best_known: whether a run ends as soon as it meets the best known cut of its graph.
-            Until then it is the same run, and has the same key.
+            Until then it is the same run, and has the same key; without this one that has ended so
+            is done again, as a whole.
 
     Raises:
         KeyboardInterrupt: where it has ended a run; that one is not in the table.
+        OptionError: where a solver has other options now than in the table, since it was tuned on
+            other graphs of the set.
     """
-    done = {row.key for row in table.rows}
+    done = {row.key for row in table.rows if until_best_known or row.stopped_by != _ENOUGH}
     todo = [
         (case, solver, seed, key)
         for case, solver, seed in itertools.product(cases, solvers, seeds)
@@ -89,6 +95,7 @@ def compare(
     tuned = functools.cache(functools.partial(_tune, cases, budget.trajectories))
     for case, solver, seed, key in tqdm(todo, leave=False, disable=None):
         ready, options = tuned(case.set, solver, seed)
+        _check_tuning(table, case.set, solver, seed, options)
         enough = case.reference.value if until_best_known and case.reference else math.inf
         timed = run_fairly(
             ready,
@@ -124,6 +131,16 @@ def _tune(
     return ready, " ".join(f"{name}={value}" for name, value in found.items())
 
 
+def _check_tuning(table: Table, set_: str, solver: Solver, seed: int, options: str) -> None:
+    for row in table.rows:
+        same = (row.set, row.solver, row.seed) == (set_, solver.name, seed)
+        if same and row.options != options:
+            raise OptionError(
+                f"{solver.name} on {set_}: tuned to {options} on these graphs, to {row.options} in "
+                "the table; choose another --out"
+            )
+
+
 def run_key(case: Case, solver: Solver, seed: int, budget: Budget) -> Key:
     """What tells a run apart."""
     limits = budget.trajectories, budget.steps_for(case), budget.seconds
@@ -135,7 +152,7 @@ def _stopped_by(result: SolveResult, enough: float) -> str:
         return result.stopped_by
     if result.cut < enough:
         raise KeyboardInterrupt  # which the solver took for itself
-    return "best_known"
+    return _ENOUGH
 
 
 def _row(case: Case, key: Key, options: str, timed: TimedRun, stopped_by: str) -> Row:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import jax
 
+from ecord_jax.agents import full_name
 from ecord_jax.errors import OptionError
 from ecord_jax.graphs import Graph
 from ecord_jax.search.result import SolveResult
@@ -25,7 +26,7 @@ class Solver:
     """A solver with all but a graph, a key and limits.
 
     Attributes:
-        name: as it was asked for.
+        name: as it was asked for; with a checksum, where an agent is that of a file.
         run: called with a graph, `key`, `trajectories`, `time_limit`, `num_steps` and `callback`.
         compiles: whether a first call takes longer than those after it.
         tune: finds options of `run` for a set of graphs; None where there are none to be found.
@@ -137,12 +138,15 @@ def find_solver(name: str) -> Solver:
 
     Raises:
         OptionError: for another name, or an argument that makes no sense.
+        AgentError: for a file of an agent that cannot be read.
     """
     kind, colon, argument = _ALIASES.get(name, name).partition(":")
     if kind == "solve":
         return Solver(name, functools.partial(solve, **_solve_options(name, argument)))
     if kind in _LEARNED and argument:
-        return Solver(name, functools.partial(solve, agent=argument, **_LEARNED[kind]))
+        checksum = full_name(argument).removeprefix(argument)
+        run = functools.partial(solve, agent=argument, **_LEARNED[kind])
+        return Solver(name + checksum, run)
     peer = _PEERS.get(kind)
     if peer is None:
         raise OptionError(f"no solver {name!r}; there are {', '.join(solver_names())}")

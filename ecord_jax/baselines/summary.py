@@ -71,13 +71,9 @@ def _line(set_: str, solver: str, rows: Sequence[Row]) -> Line:
     graphs: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         graphs[row.graph].append(row)
-    ratios = np.array(
-        [
-            np.mean([row.ratio for row in runs])
-            for runs in graphs.values()
-            if runs[0].ratio is not None
-        ]
-    )
+    # A best known cut may have been there for some of the runs only.
+    known = [runs for runs in graphs.values() if all(row.ratio is not None for row in runs)]
+    ratios = np.array([np.mean([row.ratio for row in runs]) for runs in known])
     nan = float("nan")
     low95, high95 = bootstrap(ratios) if len(ratios) else (nan, nan)
     low68, high68 = np.percentile(ratios, (16, 84)).tolist() if len(ratios) else (nan, nan)

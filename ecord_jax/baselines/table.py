@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,7 +102,8 @@ class Table:
     """The table of a folder, which is made where it is missing.
 
     Attributes:
-        rows: those that are there, in the order in which they were added.
+        rows: those that are there, in the order in which they were added; of several with a key
+            the last.
 
     Raises:
         OptionError: if results.csv is there and is no such table.
@@ -118,14 +119,19 @@ class Table:
         elif next(csv.reader(lines[:1])) != list(Row._fields):
             raise OptionError(f"{self._csv}: is not a table of this program; choose another --out")
         _whole_lines(self._curves)
-        self.rows = [_read_row(fields) for fields in csv.reader(lines[1:])]
+        rows = map(_read_row, csv.reader(lines[1:]))
+        self._by_key = {row.key: row for row in rows}
+
+    @property
+    def rows(self) -> list[Row]:
+        return list(self._by_key.values())
 
     def add(self, row: Row, curve: Iterable[Progress]) -> None:
         """Appends a run; it is on the disk when this returns."""
         line = json.dumps({"key": row.key, "curve": [list(point) for point in curve]})
         _append(self._curves, line + "\n")
         _append(self._csv, _csv_line(["" if value is None else value for value in row]))
-        self.rows.append(row)
+        self._by_key[row.key] = row
 
     def curves(self) -> dict[Key, list[Progress]]:
         """The curve of each row."""
@@ -201,23 +207,46 @@ def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
     write_whole(str(path), lambda file: frame.to_parquet(file, index=False))
 
 
+def _insist_on(path: Path, options: Mapping[str, Any]) -> None:
+    """Keeps the options of a table beside it, or refuses others than are kept there."""
+    kept = path.with_name(f"{path.name}.json")
+    if not kept.exists():
+        text = json.dumps(dict(options), indent=1) + "\n"
+        write_whole(str(kept), lambda name: Path(name).write_text(text, encoding="utf-8"))
+        return
+    try:
+        found = dict(json.loads(kept.read_text(encoding="utf-8")))
+    except (TypeError, ValueError):
+        raise OptionError(f"{kept}: does not say how {path.name} was made") from None
+    for name, value in options.items():
+        if found.get(name) != value:
+            made = f"{path}: was made with {name}={found.get(name)!r}, not {value!r}"
+            raise OptionError(f"{made}; choose another file")
+
+
 class RowFile:
     """A CSV file of any columns, each row on the disk as soon as it is added.
 
     Args:
         path: of the file; made with its folder where it is missing.
         columns: their names.
+        options: by name, with what all rows are made that is in no column, as JSON has it; kept in
+            a file beside it, PATH.json.
 
     Attributes:
         rows: what is there, as text by column.
 
     Raises:
-        OptionError: if the file has other columns.
+        OptionError: if the file has other columns, or its rows were made with other options.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(
+        self, path: Path, columns: Sequence[str], options: Mapping[str, Any] | None = None
+    ) -> None:
         self._path, self._columns = path, list(columns)
         path.parent.mkdir(parents=True, exist_ok=True)
+        if options is not None:
+            _insist_on(path, options)
         lines = _whole_lines(path)
         if not lines:
             lines = [_csv_line(columns)]

@@ -23,7 +23,7 @@ def check_writable(flag: str, path: str, *, inputs: tuple[str, ...] = ()) -> Non
     Raises:
         OptionError: if its folder is missing or may not be written to, or it is one of `inputs`.
     """
-    if not path or os.path.isdir(path):
+    if path in ("", "-") or os.path.isdir(path):
         raise OptionError(f"flag --{flag}={path}: expected the name of a file")
     target = Path(os.path.realpath(path))
     if any(os.path.realpath(other) == str(target) for other in inputs):

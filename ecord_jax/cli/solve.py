@@ -121,6 +121,7 @@ _JSON = flags.DEFINE_boolean(
 def main(argv: Sequence[str]) -> int:
     # Imported here, so that Ctrl-C finds `common.run` in place.
     from ecord_jax.graphs import read_problem, write_values
+    from ecord_jax.graphs.io.labels import check_names
 
     (path,) = common.positionals(argv, "FILE")
     limit = _parse_time_limit(_TIME_LIMIT.value)
@@ -131,6 +132,8 @@ def main(argv: Sequence[str]) -> int:
     before = time.monotonic()
     problem = read_problem(path, _FORMAT.value, zero_based=_ZERO_BASED.value)
     read_seconds = time.monotonic() - before
+    if _OUT.value:
+        check_names(problem.names)  # not after the search
     result = _solve(problem.graph, temperature, refresh, limit)
     values = problem.values(result.labels)
     with _handling_interrupts(signal.SIG_IGN):  # a second, impatient Ctrl-C must lose nothing

@@ -36,7 +36,7 @@ _FLOAT_DIGITS = 53  # up to which floats are added without rounding, so that int
 
 
 class Part(NamedTuple):
-    """A connected and biconnected component of a reduced graph.
+    """A connected component of a reduced graph.
 
     Attributes:
       graph: the component; its names are those of its vertices in the reduced graph.
@@ -57,8 +57,9 @@ class Reduction:
 
     Attributes:
       source: the graph as given.
-      graph: the reduced one, named 0..K-1. Its connected components are biconnected; a vertex of
-        `source` may have a copy in several of them.
+      graph: the reduced one, named 0..K-1. Its connected components are biconnected, unless weights
+        are too large for the rules, see `presolve`; a vertex of `source` may have a copy in several
+        of them.
       scale: the power of two by which its weights are multiplied, so that they are integers.
       constant: the cut of `source` that labels 0 of `graph` become: an int where the weights of
         `source` are integers.
@@ -90,7 +91,10 @@ class Reduction:
 
     @property
     def optimal(self) -> bool:
-        """Whether nothing is left to search for: the labels that `lift` gives are best."""
+        """Whether nothing is left to search for: the labels that `lift` gives are best.
+
+        Up to rounding, where weights are fractions that are no binary ones.
+        """
         return self.graph.num_vertices == 0
 
     @property

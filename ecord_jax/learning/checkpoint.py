@@ -34,9 +34,14 @@ def _from_plain(plain: dict[str, Any], like: Any) -> Any:
 
 
 class Checkpoints:
-    """The checkpoints of one run: the newest one is kept, an unfinished one never counts."""
+    """The checkpoints of one run: the newest one is kept, an unfinished one never counts.
+
+    Args:
+        folder: of the run.
+    """
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         options = ocp.CheckpointManagerOptions(max_to_keep=1, enable_async_checkpointing=False)
         self._manager = ocp.CheckpointManager(folder.resolve(), options=options)
 

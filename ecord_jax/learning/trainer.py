@@ -13,7 +13,7 @@ import jax
 from tqdm import tqdm
 
 from ecord_jax.agents import save_agent
-from ecord_jax.errors import OptionError
+from ecord_jax.errors import AgentError, OptionError
 from ecord_jax.learning.checkpoint import Checkpoints
 from ecord_jax.learning.config import TrainConfig
 from ecord_jax.learning.log import MetricsLog, describe_run, plot_learning_curve
@@ -40,6 +40,11 @@ class _Run:
     def progress(self) -> dict[str, Any]:
         names = ("best", "best_update", "updates", "seconds")
         return {name: getattr(self, name) for name in names}
+
+
+def _described(config: TrainConfig) -> Any:
+    """What a checkpoint is of, as JSON has it. A run may be made longer, but not otherwise."""
+    return json.loads(json.dumps(dataclasses.asdict(dataclasses.replace(config, num_updates=1))))
 
 
 def train(
@@ -98,7 +103,8 @@ def train(
             _save_best(config, run, folder, command)
         if run.updates % checkpoint_every == 0 or last:
             tree = {"state": run.state, "best_params": run.best_params}
-            checkpoints.save(run.updates, tree, run.progress())
+            progress = {"config": _described(config), **run.progress()}
+            checkpoints.save(run.updates, tree, progress)
     bar.close()
     checkpoints.close()
     plot_learning_curve(folder / "metrics.jsonl", folder / "learning_curve.png")
@@ -112,8 +118,10 @@ def _start(config: TrainConfig, checkpoints: Checkpoints | None) -> _Run:
     found = checkpoints and checkpoints.restore(
         {"state": run.state, "best_params": run.best_params}
     )
-    if found:
+    if checkpoints and found:
         tree, progress = found
+        if progress.pop("config", None) != _described(config):
+            raise AgentError(f"{checkpoints.folder}: belongs to another configuration")
         run = _Run(tree["state"], tree["best_params"], **progress)
         run.best = Score(*run.best)
         return run

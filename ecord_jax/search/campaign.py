@@ -34,6 +34,7 @@ from ecord_jax.search.crew import Crew, Ground, Limit, Task
 from ecord_jax.search.crossing import MERGE, Champion, Crossing, Means
 from ecord_jax.search.elites import GROUP, Elite
 from ecord_jax.search.horizons import Horizons
+from ecord_jax.search.merge import can_merge
 from ecord_jax.search.prepare import in_background
 from ecord_jax.search.walks import Mover, Walk
 
@@ -109,9 +110,10 @@ class Campaign:
         self._first = 0.0  # what a walk of the first round may cost
         self._share = 0.5  # of the walks, by the first mover
         self._rng = np.random.default_rng(plan.seed)
-        merges = plan.merge and any(mover.merges for mover in movers)
+        merges = plan.merge and any(mover.merges for mover in movers) and can_merge(graph)
         self._merging = _MERGING[1] if merges else 0.0  # of the next round
         self._walked = 0  # flips over the graph, by all together
+        self._exponent = math.frexp(float(np.abs(graph.weights).max(initial=0)))[1]
         # What compiles rules and loops for merged graphs.
         self._rules: Future[None] | None = None
         self._loops: Future[None] | None = None
@@ -138,7 +140,7 @@ class Campaign:
 
     def _rounds(self) -> Generator[Found | None, None, None]:
         self._first = self._first_horizon()
-        horizons, before = Horizons(self._first), 0.0
+        horizons, before = Horizons(self._first, self._exponent), 0.0
         while self._budget > 0 and not self._crew.over:
             count, horizon = self._next_round(horizons.choose(self._budget))
             # What the last round has brought is merged first, so that nobody waits for it.
@@ -190,7 +192,8 @@ class Campaign:
         if not self._timed:
             return whole - self._done
         pace = min(ground.pace for ground in self._grounds)
-        return min(self._plan.left() * self._crew.threads, (whole - self._done) * pace)
+        abreast = min(self._crew.threads, self._plan.trajectories)  # walks of a round
+        return min(self._plan.left() * abreast, (whole - self._done) * pace)
 
     def _look(self, mover: Mover) -> Ground:
         start = mover.look(self._graph)

@@ -26,6 +26,7 @@ _Value = TypeVar("_Value")
 _HEARTBEAT_SECONDS = 0.1  # at least so often `Crew.run` yields
 _SLICE_SECONDS = 0.1
 _LEAST_SLICE, _SLICE, _MOST_SLICE = 256, 1 << 15, 1 << 17
+_MOST_FLIPS = 1 << 30  # of a walk: the times of its flips are kept in 32 bits
 _ABREAST = 16  # tasks that take turns; not the number of threads, which must not matter then
 
 
@@ -233,7 +234,7 @@ class Crew:
             budget = first + limit.flips
             return min(_SLICE, budget - walk.step), budget
         size, rest = len(walk.best_labels), until - time.monotonic()
-        budget = walk.step + max(int(min(rest, self._left()) / pace), 1)
+        budget = min(walk.step + max(int(min(rest, self._left()) / pace), 1), _MOST_FLIPS)
         least = max(_LEAST_SLICE, size // 8)  # what begins a slice takes its time, too
         count = min(max(int(_SLICE_SECONDS / pace), least), _MOST_SLICE + size // 8)
         count = max(min(count, budget - walk.step), 1)

@@ -55,10 +55,11 @@ class Horizons:
 
     Args:
         first: what walks of the first round may cost.
+        exponent: of the power of two that cuts are divided by, so that their squares stay in range.
     """
 
-    def __init__(self, first: float) -> None:
-        self._first = first
+    def __init__(self, first: float, exponent: int = 0) -> None:
+        self._first, self._exponent = first, exponent
         self._walks: dict[float, _Sample] = {}
         self._champions: dict[float, _Sample] = {}
 
@@ -96,6 +97,7 @@ class Horizons:
         shorter = self._walks.get(horizon / 2)
         if shorter is None and horizon != self._first:
             return
+        cuts = self._scaled(cuts)
         prior = shorter.spread if shorter else float(np.std(cuts))
         walks = self._walks.setdefault(horizon, _Sample([], horizon, prior))
         walks.cuts += cuts
@@ -106,8 +108,11 @@ class Horizons:
         if champions and walks is not None:
             cost = GROUP * horizon + float(np.mean([champion.cost for champion in champions]))
             merged = self._champions.setdefault(horizon, _Sample([], cost, walks.spread))
-            merged.cuts += [champion.cut for champion in champions]
+            merged.cuts += self._scaled([champion.cut for champion in champions])
             merged.cost += (cost - merged.cost) * len(champions) / len(merged.cuts)
+
+    def _scaled(self, cuts: Sequence[float]) -> list[float]:
+        return np.ldexp(np.array(cuts, float), -self._exponent).tolist()
 
 
 def _expected_best(count: float) -> float:

@@ -15,9 +15,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ecord_jax.graphs import Graph
-from ecord_jax.graphs.edges import merge
+from ecord_jax.graphs.edges import exact_sum, merge
 
-__all__ = ["Merged", "distances", "merge_agreeing", "parts_of"]
+__all__ = ["Merged", "can_merge", "distances", "merge_agreeing", "parts_of"]
+
+_INT64_LIMIT = 1 << 63
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,11 +49,20 @@ class Merged:
         return labels[self.part] ^ self.side
 
 
+def can_merge(graph: Graph) -> bool:
+    """Whether edges can be summed, whatever is merged: no sum leaves the weights' type."""
+    weights = graph.weights
+    if weights.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(np.abs(weights).sum()))
+    return exact_sum(weights[weights > 0]) - exact_sum(weights[weights < 0]) < _INT64_LIMIT
+
+
 def merge_agreeing(graph: Graph, elites: np.ndarray) -> Merged:
     """Merges the ends of every edge that all elites cut, or that none of them does.
 
     Args:
-        graph: the graph.
+        graph: the graph, of which `can_merge` holds.
         elites: int8 [K, N], good cuts.
     """
     count, part = parts_of(graph, elites)

@@ -59,7 +59,8 @@ class SolveResult:
         effort: seconds that agent, tabu search and merging have worked, in all threads together.
         improvements: how often each of those of `found_by` has raised the best cut.
         bound: what no cut is above, where it was asked for.
-        optimal: whether it is proved that there is no larger cut.
+        optimal: whether it is proved that there is no larger cut; none larger than by rounding,
+            where presolve has solved a graph of fractions that are no binary ones.
     """
 
     cut: int | float

@@ -9,12 +9,14 @@ import contextlib
 import dataclasses
 import functools
 import math
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ecord_jax.errors import EcordWarning
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction
 from ecord_jax.search.hunt import Hunt
@@ -153,8 +155,8 @@ class Run:
     def _heed_bound(self) -> None:
         """The search ends where its best cut reaches a bound."""
         if self.bounding is not None and self.bounding.done():
-            bound = self.bounding.result()
-            if bound.certified:
+            bound = self._take_bound()
+            if bound is not None and bound.certified:
                 self.best.bound = min(self.best.bound, bound.largest_cut)
 
     def finish_bound(self, graph: Graph) -> Bound | None:
@@ -168,6 +170,16 @@ class Run:
             while not self.bounding.done():
                 wait([self.bounding], _REPORT_SECONDS)
                 self._report()
-            return self.bounding.result()
+            return self._take_bound()
         except KeyboardInterrupt:
+            return None
+
+    def _take_bound(self) -> Bound | None:
+        """What the bound's thread gives; where that has failed the search has not, and warns."""
+        assert self.bounding is not None
+        try:
+            return self.bounding.result()
+        except Exception as error:
+            self.bounder = self.bounding = None
+            warnings.warn(f"there is no bound: {error}", EcordWarning, stacklevel=3)
             return None

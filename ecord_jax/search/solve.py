@@ -72,8 +72,8 @@ def solve(
 
     Several trajectories flip one vertex after another, as the agent or tabu search says, from start
     labels on; their best cuts are merged, and others begin, see `ecord_jax.search.campaign`. The
-    best cut that is met is the result. It is never below that of the start labels of the first
-    trajectory after all single flips that pay, which the host makes before anything else.
+    best cut that is met is the result. It is never below that of the first start labels (of given
+    ones the best) after all single flips that pay, which the host makes before anything else.
 
     Args:
         graph: the graph.
@@ -125,7 +125,7 @@ def solve(
     """
     seconds, last_step = check_limits(time_limit, num_steps)
     watch = Watch(seconds)
-    check_options(graph, trajectories, key)
+    trajectories = check_options(graph, trajectories, key)
     left_out = _check_ingredients(ablate)
     policy = agent if isinstance(agent, Agent) else load_agent(agent)
     host_key, device_key = jax.random.split(key)
@@ -217,7 +217,7 @@ def _maker(
                     graph,
                     policy,
                     starts,
-                    best,
+                    best if ours.starts else None,
                     last_step=ours.last_step,
                     left=ours.left,
                     seed=list(ours.seed),
@@ -279,7 +279,7 @@ def check_limits(time_limit: float | None, num_steps: int | None) -> tuple[float
     """
     if num_steps is not None:
         _check_integer("num_steps", num_steps, _MOST_STEPS)
-    steps = _MOST_STEPS if num_steps is None else num_steps
+    steps = _MOST_STEPS if num_steps is None else int(num_steps)
     if time_limit is None:
         return (_DEFAULT_SECONDS if num_steps is None else math.inf), steps
     if not isinstance(time_limit, numbers.Real) or not 0 < time_limit < math.inf:
@@ -287,14 +287,15 @@ def check_limits(time_limit: float | None, num_steps: int | None) -> tuple[float
     return float(time_limit), steps
 
 
-def check_options(graph: Graph, trajectories: int, key: jax.Array) -> None:
-    """Raises OptionError for options that would fail far from here."""
+def check_options(graph: Graph, trajectories: int, key: jax.Array) -> int:
+    """Gives the trajectories; raises OptionError for options that would fail far from here."""
     if not isinstance(graph, Graph):
         raise OptionError(f"graph is a {type(graph).__name__}; expected an ecord_jax.Graph")
     _check_integer("trajectories", trajectories, _MOST_TRAJECTORIES)
     is_key = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
     if not is_key or key.shape != ():
         raise OptionError("key must be one key of jax.random.key")
+    return int(trajectories)  # numpy's would overflow
 
 
 def _check_refresh(refresh_every: int | str) -> None:

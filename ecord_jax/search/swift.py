@@ -58,11 +58,13 @@ class SwiftWalk:
     Attributes:
         state: of the compiled loop.
         rng: of its draws.
+        labels: int8 [N], where it stands, as `state` has it in a column of its rows.
         best_labels: int8 [N].
     """
 
     state: WalkState
     rng: np.random.Generator
+    labels: np.ndarray
     best_labels: np.ndarray
 
     @property
@@ -89,11 +91,6 @@ class SwiftWalk:
     def best_cut(self) -> float:
         return float(self.state.shared[BEST])
 
-    @property
-    def labels(self) -> np.ndarray:
-        """int8 [N], where it stands."""
-        return (self.state.rows[:, SIDE] < 0).astype(np.int8)
-
     def advance(self, num_steps: int, budget: int, past: int = 0) -> None:
         """Does T flips.
 
@@ -102,7 +99,7 @@ class SwiftWalk:
             budget: flips of the whole walk, those done included; heeded from the next refresh on.
             past: flips that count as done before the first.
         """
-        before, best, labels = self.step, self.best_cut, self.labels
+        before, best = self.step, self.best_cut
         self.state.counts[[BUDGET, PAST]] = budget + past, past
         state = self.state._replace(
             draws=self.rng.random(num_steps),
@@ -112,9 +109,8 @@ class SwiftWalk:
         loop = walk_dense if len(state.matrix) else walk
         self.state = run_loop(loop, state, _COMPILED, reorder=True)
         if self.best_cut > best:
-            done = self.state.actions[: self.best_step - before]
-            flips = np.bincount(done, minlength=len(labels))
-            self.best_labels = labels ^ (flips & 1).astype(np.int8)
+            self.best_labels = _flipped(self.labels, self.actions[: self.best_step - before])
+        self.labels = _flipped(self.labels, self.actions)
 
     def forget(self) -> None:
         """Makes where it stands the best that it has met."""
@@ -200,7 +196,12 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
     """
     state = ground._replace(**{name: _copy(getattr(ground, name)) for name in OWN})
     state.rows[:, SIDE] = 1.0 - 2.0 * labels
-    return SwiftWalk(state, rng, labels.astype(np.int8))
+    return SwiftWalk(state, rng, labels.astype(np.int8), labels.astype(np.int8))
+
+
+def _flipped(labels: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    """Labels int8 [N] after some flips."""
+    return labels ^ (np.bincount(actions, minlength=len(labels)) & 1).astype(np.int8)
 
 
 def _copy(numbers: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ def prepare_swift_device(
     graph: Graph,
     agent: Agent,
     starts: np.ndarray,
-    fallback: np.ndarray,
+    fallback: np.ndarray | None,
     *,
     last_step: int,
     left: Callable[[], float],
@@ -43,7 +43,8 @@ def prepare_swift_device(
         graph: the graph.
         agent: of a `SwiftConfig`.
         starts: int8 [B, num_vertices], start labels.
-        fallback: int8 [num_vertices], those of all where there is time for few flips a vertex.
+        fallback: int8 [num_vertices], those of all where there is time for few flips a vertex;
+            None for `starts` then, too.
         last_step: flips of each trajectory after which the search ends.
         left: gives the seconds until it must end; infinite where only steps are counted.
         seed: of the draws.
@@ -73,7 +74,7 @@ def prepare_swift_device(
         )
         if not math.isinf(left()):
             fleet.measure(search)
-            if fleet.budget(0) < _FEW * graph.num_vertices:
+            if fallback is not None and fleet.budget(0) < _FEW * graph.num_vertices:
                 starts = np.broadcast_to(fallback, starts.shape)
         searches = [
             (number, start_swift(ground, starts[number * group :][:group], key))

@@ -48,7 +48,7 @@ def as_units(weights: np.ndarray) -> np.ndarray | None:
     # What is left of a mantissa without its zeros at the end is odd.
     lowest = exponents - 53 + np.log2((integers & -integers).astype(np.float64)).astype(np.int64)
     with np.errstate(over="ignore"):
-        scaled = np.ldexp(weights.astype(np.float64), -int(lowest.min(initial=0)))
+        scaled = np.ldexp(weights.astype(np.float64), -int(lowest.min()) if len(lowest) else 0)
     unit = np.gcd.reduce(scaled.astype(np.int64)) if abs(scaled).max(initial=0) < 2**53 else 1
     scaled = scaled / max(unit, 1)
     return scaled.astype(np.int64) if abs(scaled).max(initial=0) < _LARGEST else None

@@ -15,7 +15,7 @@ PRESETS = {
     "ba40": TrainConfig(graphs=GraphDistribution("ba", 40)),
     # The paper's agent of its Table 2: binary weights, 500 vertices. Long on a CPU.
     "er500": TrainConfig(graphs=GraphDistribution("er", 500, signs="positive")),
-    # The default of `solve`: sizes and densities vary, values do not shrink with |V|.
+    # For any graph: sizes and densities vary, values do not shrink with |V|.
     "mixture": TrainConfig(
         network=EcordConfig(
             scaling="scale_free", rnn="none", value_width=64, temperatures=(0.002, 0.02)

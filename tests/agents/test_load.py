@@ -12,7 +12,7 @@ import pytest
 import safetensors.numpy
 
 from ecord_jax import agents
-from ecord_jax.agents import load_agent, save_agent, shipped_agents
+from ecord_jax.agents import full_name, load_agent, save_agent, shipped_agents
 from ecord_jax.env import observe, reset
 from ecord_jax.errors import AgentError
 from ecord_jax.graphs import Graph
@@ -48,6 +48,18 @@ def values(agent):
     state = reset(ARRAYS, jnp.zeros(16, jnp.int8))
     observation = observe(ARRAYS, state, scaling=agent.config.scaling)
     return q_values(agent, encode(agent, ARRAYS), observation, initial_hidden(agent))
+
+
+def test_names_tell_agents_of_a_path_apart(saved):
+    before = full_name(str(saved))
+    path, _, checksum = before.rpartition("@")
+    assert (path, len(checksum)) == (str(saved), 8)
+    assert full_name(str(saved)) == before
+    rewrite(saved, lambda params: params.update({NAME: params[NAME] + 1}))
+    assert full_name(str(saved)) != before
+    assert full_name("er40") == "er40"
+    with pytest.raises(AgentError, match=r"no.safetensors: No such file"):
+        full_name("no.safetensors")
 
 
 @pytest.mark.parametrize("as_text", [True, False])

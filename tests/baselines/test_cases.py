@@ -42,7 +42,8 @@ def test_folders_and_limits(tmp_path):
     for name, graph in zip(("G14", "G2", "G1", "H"), GRAPHS, strict=True):
         write_graph(folder / f"{name}.txt.gz", graph, "rudy")
     (folder / "README.md").write_text("text")
-    (folder / ".hidden").write_text("text")
+    for name in (".hidden", "G3.txt.part", "G4.txt.wrong"):
+        (folder / name).write_text("text")
     files = find_files([str(folder)])
     assert [file.name for file in files] == [f"{n}.txt.gz" for n in ("G1", "G2", "G14", "H")]
     cases = read_cases(files, {}, limit=2)

@@ -9,6 +9,7 @@ from ecord_jax.baselines.cases import Case, Reference
 from ecord_jax.baselines.harness import Budget, compare
 from ecord_jax.baselines.registry import Solver, find_solver
 from ecord_jax.baselines.table import Table
+from ecord_jax.errors import OptionError
 from ecord_jax.graphs import models
 from ecord_jax.graphs.exact import largest_cut
 
@@ -71,3 +72,27 @@ def test_a_run_that_the_user_ends_is_not_in_the_table(tmp_path, until_best_known
     with pytest.raises(KeyboardInterrupt):
         compare([CASE], [solver], [0], MINUTE, table, until_best_known=until_best_known)
     assert table.rows == []
+
+
+def test_a_run_that_ended_early_is_done_again_as_a_whole(tmp_path):
+    budget = Budget(5, 3000, None, None)
+    assert run(tmp_path, "tabu", budget, until_best_known=True)[0].stopped_by == "best_known"
+    row, curve = run(tmp_path, "tabu", budget)
+    assert (row.stopped_by, curve[-1].step) == ("num_steps", 3000)
+    assert run(tmp_path, "tabu", budget, until_best_known=True)[0] == row
+
+
+def test_what_was_tuned_on_other_graphs_is_not_mixed(tmp_path):
+    def tune(graphs, **_):
+        return {"temperature": len(graphs)}
+
+    def play(graph, temperature, **limits):
+        return find_solver("tabu").run(graph, **limits)
+
+    table, solver = Table(tmp_path), Solver("tuned", play, compiles=False, tune=tune)
+    budget, others = Budget(5, 10, None, None), [CASE, CASE._replace(name="other")]
+    compare([CASE], [solver], [0], budget, table)
+    with pytest.raises(OptionError, match="tuned on set: tuned to temperature=2 on these graphs"):
+        compare(others, [solver], [0], budget, table)
+    compare([others[1]._replace(set="more")], [solver], [0], budget, table)
+    assert [row.options for row in table.rows] == ["temperature=1", "temperature=1"]

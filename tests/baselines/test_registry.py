@@ -3,6 +3,7 @@
 import jax
 import pytest
 
+from ecord_jax.agents import full_name, load_agent, save_agent
 from ecord_jax.baselines.registry import find_solver, solver_names
 from ecord_jax.baselines.simcim import simcim
 from ecord_jax.errors import OptionError
@@ -47,6 +48,14 @@ def test_learned_ones(name, options):
     found = find_solver(name)
     assert found.name == name
     assert found.run.keywords == options
+
+
+def test_an_agent_of_a_file_is_known_by_what_is_there(tmp_path):
+    path = tmp_path / "a.safetensors"
+    save_agent(load_agent("swift"), path, {})
+    found = find_solver(f"ecord:{path}")
+    assert found.name == f"ecord:{full_name(str(path))}"
+    assert found.run.keywords["agent"] == str(path)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from ecord_jax.baselines.curve_plot import plot_graphs, plot_sets, ratios_at
 from ecord_jax.baselines.summary import bootstrap, summarize
-from ecord_jax.baselines.table import Row, Table
+from ecord_jax.baselines.table import Row, RowFile, Table
 from ecord_jax.errors import OptionError
 from ecord_jax.search.result import Progress
 
@@ -105,7 +105,8 @@ def test_summary():
         ROW._replace(graph="a/0", ratio=0.8, cut=8, seed=1),
         ROW._replace(graph="a/1", ratio=0.5, cut=5),
         ROW._replace(graph="a/1", ratio=0.5, cut=5, seed=1),
-        ROW._replace(graph="a/2", ratio=None, cut=1),
+        ROW._replace(graph="a/2", ratio=0.9, cut=1),
+        ROW._replace(graph="a/2", ratio=None, cut=1, seed=1),
         ROW._replace(set="b", ratio=None),
     ]
     line, other = summarize(rows)
@@ -135,7 +136,9 @@ def test_ratios_at_times():
 
 
 def test_pictures(folder):
-    files = plot_sets(Table(folder), folder)
+    table = Table(folder)
+    assert plot_sets(table.rows[1:2], table.curves(), folder) == []  # without a reference
+    files = plot_sets(table.rows, table.curves(), folder)
     assert files == [folder / "a.png"]
     assert files[0].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
@@ -161,3 +164,23 @@ def test_pictures_of_graphs(folder, monkeypatch):
     assert (other.get_xdata()[-1], other.get_ydata()[-1]) == (pytest.approx(2.0), 9.0)
     edges = axis.collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (2.0, 9.0)
+
+
+def test_of_runs_with_a_key_the_last_counts(folder):
+    table = Table(folder)
+    table.add(ROW._replace(cut=10, seconds=2.0), CURVE[1:])
+    for again in (table, Table(folder)):
+        assert [row.cut for row in again.rows] == [10, *(row.cut for row in OTHERS)]
+        assert again.curves()[ROW.key] == list(CURVE[1:])
+    assert len((folder / "results.csv").read_text().splitlines()) == 1 + 4
+
+
+def test_rows_that_were_made_otherwise_are_not_gone_on_with(tmp_path):
+    path, options = tmp_path / "new" / "rows.csv", {"agent": "a@12", "factor": 4.0}
+    RowFile(path, ["x"], options).add(1)
+    assert RowFile(path, ["x"], options).rows == [{"x": "1"}]
+    with pytest.raises(OptionError, match=r"rows.csv: was made with factor=4.0, not 2.0; choose"):
+        RowFile(path, ["x"], {**options, "factor": 2.0})
+    path.with_name("rows.csv.json").write_text("[1]")
+    with pytest.raises(OptionError, match=r"rows.csv.json: does not say how rows.csv was made"):
+        RowFile(path, ["x"], options)

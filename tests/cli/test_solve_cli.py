@@ -321,6 +321,7 @@ def test_no_vertices(call, tmp_path):
         (["graph", "--out=no/labels"], "flag --out=no/labels: No such file"),
         (["graph", "--out=."], "flag --out=.: expected the name of a file"),
         (["graph", "--out="], "flag --out=: expected the name of a file"),
+        (["graph", "--out=-"], "flag --out=-: expected the name of a file"),
         (["graph", "--out=graph"], "flag --out=graph: would replace the input"),
         (["graph", "--plot=no/p.png"], "flag --plot=no/p.png: No such file"),
         (["graph", "--plot=./same", "--out=same"], "flag --plot=./same: is the file of --out"),
@@ -340,6 +341,25 @@ def test_bad_input_ends_with_one_line(call, graph, tmp_path, arguments, words):
 def test_outputs_are_refused_before_reading(call, monkeypatch):
     monkeypatch.setattr("ecord_jax.graphs.read_problem", lambda *_: pytest.fail("read"))
     assert call("graph", "--out=no/labels")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ('1, "1"', "the names 1 and '1' are written alike"),
+        ('"a ", "b"', "the name 'a ' cannot be written on a line of its own"),
+        (r'"\ud800", "b"', r"the name '\ud800' cannot be written on a line of its own"),
+    ],
+)
+def test_names_are_refused_before_the_search(call, tmp_path, monkeypatch, names, words):
+    monkeypatch.setattr("ecord_jax.cli.solve._solve", lambda *_: pytest.fail("searched"))
+    one, two = names.split(", ")
+    text = f'{{"nodes": [{{"id": {one}}}, {{"id": {two}}}], "links": '
+    (tmp_path / "g.json").write_text(text + f'[{{"source": {one}, "target": {two}}}]}}')
+    status, _, err = call("g.json", "--out=labels")
+    assert status == 2
+    assert words in err
+    assert err.count("\n") == 1
 
 
 def test_a_plot_that_fails_loses_nothing(call, graph, tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from ecord_jax.agents import load_agent, save_agent
 from ecord_jax.errors import GraphFileError
-from ecord_jax.graphs import Graph
+from ecord_jax.graphs import Graph, write_graph
 from ecord_jax.graphs.arrays import to_arrays
 from ecord_jax.networks.agent import init_agent
 from ecord_jax.networks.config import EcordConfig
@@ -86,6 +86,25 @@ def test_any_other_file_is_one_graph(evaluate, tmp_path):
     assert np.isnan(opt).tolist() == [True]
 
 
+def save_array(path):
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+
+
+def save_set(path, **changes):
+    arrays = {"n": [3], "offsets": [0, 1], "edges": [[0, 1]], "weights": [1], **changes}
+    arrays = {name: np.array(value) for name, value in arrays.items()}
+    arrays["n"] = arrays["n"].astype(int) if arrays["n"].size == 0 else arrays["n"]
+    np.savez(path, **arrays)
+
+
+def test_a_graph_in_the_layout_of_this_package(evaluate, tmp_path):
+    write_graph(tmp_path / "one.npz", GRAPHS[0])
+    (graph,), opt = evaluate.read_set(tmp_path / "one.npz")
+    assert graph == GRAPHS[0]
+    assert np.isnan(opt).all()
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -94,6 +113,15 @@ def test_any_other_file_is_one_graph(evaluate, tmp_path):
         (lambda path: path.write_text("text"), "not an npz file"),
         (lambda path: np.savez(path, n=[1], offsets=[0, 0]), "has no array 'edges'"),
         (lambda path: write_set(path, GRAPHS, n2=np.array([{}])), "not an npz file of numbers"),
+        (lambda path: path.write_bytes(b""), "not an npz file of numbers"),
+        (save_array, "not an npz file of numbers"),
+        (lambda path: save_set(path, offsets=[0]), "the arrays do not fit together"),
+        (lambda path: save_set(path, offsets=[0, 2]), "the arrays do not fit together"),
+        (lambda path: save_set(path, n=[1.5]), "the arrays do not fit together"),
+        (lambda path: save_set(path, weights=[[1]]), "the arrays do not fit together"),
+        (lambda path: save_set(path, opt=[1.0, 2.0]), "the arrays do not fit together"),
+        (lambda path: save_set(path, edges=[[0, 7]]), "graph 0: "),
+        (lambda path: save_set(path, n=[], offsets=[0]), "has no graphs"),
     ],
 )
 def test_bad_sets(evaluate, tmp_path, make, words):

@@ -47,3 +47,12 @@ def test_bad_flags(call, tmp_path, bad):
     status, _, error = call(f"--out={tmp_path}", bad)
     assert status == 2
     assert len(error.strip().splitlines()) == 1
+
+
+def test_other_options_need_another_folder(call, tmp_path):
+    arguments = [f"--out={tmp_path}", "--vertices=20", "--graphs=1", "--temperatures=0"]
+    assert call(*arguments)[0] == 0
+    for other in ("--agent=er40", "--seed=1", "--factor=2", "--trajectories=3"):
+        status, _, error = call(*arguments, other)
+        assert status == 2
+        assert "scan.csv: was made with " in error

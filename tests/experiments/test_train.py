@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[2]
     ("arguments", "cause"),
     [
         (["--config=experiments/configs/train.py:nope", "--out={out}"], "no preset 'nope'"),
-        (["--config=experiments/configs/train.py:smoke"], "--out"),
+        (["--config=experiments/configs/train.py:smoke"], "flag --out is needed"),
+        (["mixture", "--out={out}"], "unexpected argument 'mixture'"),
         (
             ["--config=experiments/configs/train.py:smoke", "--out={out}", "--config.bptt=-1"],
             "bptt=-1 must not be negative",
@@ -33,3 +34,17 @@ def test_a_wrong_command_line_ends_with_one_line(arguments, cause, tmp_path):
     (line,) = done.stderr.strip().splitlines()
     assert cause in line
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("program", ["train", "train_swift"])
+def test_help(program):
+    done = subprocess.run(
+        [sys.executable, f"experiments/{program}.py", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Trains ")
+    assert "--out: Folder of the run." in done.stdout

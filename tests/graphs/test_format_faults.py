@@ -43,6 +43,14 @@ def bqm_json(*pairs, claim=None):
     return json.dumps(fields)
 
 
+@pytest.mark.parametrize("claim", [[1], {}, "1", None, 1.5])
+def test_a_number_of_interactions_that_is_none(tmp_path, claim):
+    text = json.dumps({**json.loads(bqm_json((0, 1))), "num_interactions": claim})
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(GraphFileError, match="the lengths do not fit: num_interactions"):
+        read_any(tmp_path / "a.json")
+
+
 def bqm_file(*lists, claim=None):
     """A file of variables that have these neighbours, as dimod lays it out."""
     halves = sum(map(len, lists))

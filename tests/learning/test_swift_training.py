@@ -174,9 +174,10 @@ def test_a_run_that_is_resumed_is_the_same(tmp_path, few_validations):
     other = dataclasses.replace(SMALL, population=10)
     with pytest.raises(AgentError, match="another configuration"):
         swift_trainer.train_swift(other, tmp_path / "parts", resume=True)
-    (tmp_path / "parts" / "checkpoint.npz").write_bytes(b"no")
-    with pytest.raises(AgentError, match="not a checkpoint"):
-        swift_trainer.train_swift(SMALL, tmp_path / "parts", resume=True)
+    for damaged in (b"no", b""):
+        (tmp_path / "parts" / "checkpoint.npz").write_bytes(damaged)
+        with pytest.raises(AgentError, match="not a checkpoint"):
+            swift_trainer.train_swift(SMALL, tmp_path / "parts", resume=True)
 
 
 def test_configurations_that_make_no_sense():

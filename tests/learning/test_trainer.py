@@ -110,3 +110,12 @@ def test_config_survives_json():
     assert TrainConfig.from_dict(json.loads(text)) == CONFIG
     with pytest.raises(OptionError, match="unknown training field 'typo'"):
         TrainConfig.from_dict({**json.loads(text), "typo": 1})
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_as_it_began(tmp_path):
+    short = dataclasses.replace(CONFIG, num_updates=2)
+    trainer.train(short, tmp_path)
+    with pytest.raises(AgentError, match="belongs to another configuration"):
+        trainer.train(dataclasses.replace(short, discount=0.9), tmp_path, resume=True)
+    trainer.train(dataclasses.replace(short, num_updates=3), tmp_path, resume=True)

@@ -11,6 +11,7 @@ import pytest
 
 import ecord_jax as ej
 from ecord_jax.agents import load_agent
+from ecord_jax.errors import EcordWarning
 from ecord_jax.graphs import Graph, compiled, models
 from ecord_jax.graphs.exact import largest_cut
 from ecord_jax.graphs.planted import planted_torus
@@ -445,6 +446,42 @@ def test_errors_of_threads_are_raised(monkeypatch):
     for limits in ({}, {"num_steps": None, "time_limit": 20}):
         with pytest.raises(ZeroDivisionError):
             solve(**limits)
+
+
+@pytest.mark.parametrize(("unit", "exponent"), [(2**61, 62), (1, 1), (1e-300, -996), (1e300, 997)])
+def test_weights_of_any_size(monkeypatch, unit, exponent):
+    """Where sums of weights could leave their type nothing is merged; lengths go by small cuts."""
+    seen, real = [], module.Horizons
+    monkeypatch.setattr(module, "Horizons", lambda *given: seen.append(given[1]) or real(*given))
+    base = models.erdos_renyi(300, 6 / 300, seed=3, weights="signed")
+    graph = Graph(base.edges, base.weights * unit, base.names)
+    result = ej.solve(graph, num_steps=30_000, trajectories=4, key=KEY)
+    assert result.cut == graph.cut(result.labels)
+    assert result.cut / unit > 265
+    assert abs(seen[0] - exponent) <= 2  # presolve adds weights
+
+
+@pytest.mark.parametrize(("threads", "walks"), [(2, 1), (2, 4), (16, 4)])
+def test_no_more_time_than_walks_can_use(monkeypatch, threads, walks):
+    monkeypatch.setattr("ecord_jax.search.crew.num_processors", lambda: threads)
+    graph = models.erdos_renyi(60, 0.1, seed=0)
+    plan = Plan(walks, 2**30, lambda: 5.0, [0])
+    starts = np.zeros((walks, 60), np.int8)
+    campaign = Campaign(graph, [TABU], starts, starts[0], plan)
+    assert campaign._budget == 5.0 * min(threads, walks)
+    campaign._crew.close()
+
+
+def test_a_bound_that_fails_loses_nothing(monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("ecord_jax.search.solve.upper_bound", fail)
+    graph = models.erdos_renyi(60, 0.1, seed=0)
+    with pytest.warns(EcordWarning, match="there is no bound: no room"):
+        result = ej.solve(graph, num_steps=2000, bound=True, key=KEY)
+    assert (result.bound, result.stopped_by) == (None, "num_steps")
+    assert result.cut == graph.cut(result.labels)
 
 
 def test_an_optimum_ends_the_search():

@@ -206,3 +206,12 @@ def test_a_run_beats_while_nothing_is_found(crew):
 
 def test_each(crew):
     assert crew().each(lambda x: x * x, [3, 1, 2]) == [9, 1, 4]
+
+
+def test_times_of_flips_fit_in_32_bits(crew, monkeypatch):
+    monkeypatch.setattr(module, "_MOST_FLIPS", 1000)
+    walk = SlowWalk()
+    for _ in crew(countdown(60)).drive(walk, Limit(seconds=50.0)):
+        pass
+    assert walk.step == 1000
+    assert {budget for _, budget in walk.calls} == {1000}

@@ -75,3 +75,14 @@ def test_equal_cuts_and_odd_lengths():
     horizons.learn(33.0, [1e9] * 4)
     horizons.learn_merged(33.0, [Elite(np.zeros(1, np.int8), 1e9, "merge", 1.0)])
     assert horizons.choose(1e4) in (10.0, 20.0, 40.0)
+
+
+@pytest.mark.parametrize("exponent", [-1000, 0, 1000])
+def test_the_unit_of_cuts_does_not_matter(exponent):
+    """Squares of such cuts would be 0 or infinite."""
+    horizons = Horizons(10.0, exponent)
+    for horizon, mean in ((10.0, 100.0), (20.0, 100.1)):
+        horizons.learn(horizon, np.ldexp(mean + CUTS, exponent).tolist())
+        champion = Elite(np.zeros(1, np.int8), math.ldexp(mean, exponent), "merge", 0.0)
+        horizons.learn_merged(horizon, [champion])
+    assert horizons.choose(1e4) == 10.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ecord_jax.graphs import Graph, models
-from ecord_jax.search.merge import distances, merge_agreeing
+from ecord_jax.search.merge import can_merge, distances, merge_agreeing
 
 KINDS = ("unit", "signed", "cancelling", "float")
 
@@ -119,3 +119,19 @@ def test_distances():
     labels = np.array([0, 1, 1, 0, 1], np.int8)
     others = np.array([[0, 1, 1, 0, 1], [1, 0, 0, 1, 0], [0, 0, 1, 0, 1], [1, 0, 1, 1, 1]], np.int8)
     assert distances(others, labels).tolist() == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("weights", "can"),
+    [
+        ([2**62, 2**62 - 1], True),
+        ([2**62, -(2**62)], False),
+        ([-(2**63), 0], False),
+        ([1e308, -1e307], True),
+        ([1e308, 1e308], False),
+        ([], True),
+    ],
+)
+def test_sums_must_fit(weights, can):
+    edges = np.array([(0, 1), (1, 2)])[: len(weights)]
+    assert can_merge(Graph(edges.reshape(-1, 2), np.array(weights), range(3))) == can

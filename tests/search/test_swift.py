@@ -161,7 +161,7 @@ def test_what_a_walk_says_of_its_cuts(kind, degree):
     walk, seen = new_walk(graph), []
     unit = 2.0 ** math.frexp(np.abs(graph.weights).max())[1]
     for _ in range(5):
-        labels = walk.labels
+        labels = walk.labels.copy()
         walk.advance(300, 1500)
         for action, cut in zip(walk.state.actions, walk.state.cuts[1:], strict=True):
             labels[action] ^= 1

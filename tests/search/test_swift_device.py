@@ -192,18 +192,20 @@ def test_solve_by_time(monkeypatch):
     assert result.cut == graph.cut(result.labels)
 
 
-def test_little_time_begins_with_good_labels(monkeypatch):
+@pytest.mark.parametrize("good", [True, False])
+def test_little_time_begins_with_good_labels(monkeypatch, good):
+    """Where they are given: without the ingredient "starts" they are not."""
     monkeypatch.setattr(swift_fleet, "_FEW", math.inf)
     graph, fallback = GRAPHS["tiny"], np.array([0, 1, 0, 1, 1], np.int8)
     prepared = prepare_swift_device(
         graph,
         AGENT,
         np.zeros((2, 5), np.int8),
-        fallback,
+        fallback if good else None,
         last_step=10,
         left=lambda: 1.0,
         seed=[1, 2],
     )
     ((_, search),) = prepared.searches
-    assert (search.trajectories.labels[:, :5] == fallback).all()
+    assert (search.trajectories.labels[:, :5] == (fallback if good else 0)).all()
     assert prepared.num_steps == 10

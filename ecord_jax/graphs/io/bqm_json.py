@@ -113,7 +113,7 @@ def _check_sizes(source: Source, document: dict[str, Any]) -> None:
     for size, keys in (("num_variables", _LISTS[:2]), ("num_interactions", _LISTS[2:])):
         lengths = [len(document[key]) for key in keys]
         claimed = document.get(size, lengths[0])
-        if {*lengths} != {claimed}:
+        if any(length != claimed for length in lengths):
             found = ", ".join(f"{key} {n}" for key, n in zip(keys, lengths, strict=True))
             raise source.error(f"the lengths do not fit: {size} {claimed!r}, {found}")
 

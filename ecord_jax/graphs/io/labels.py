@@ -16,7 +16,7 @@ from ecord_jax.graphs.graph import Graph
 from ecord_jax.graphs.io.files import read_text, write_text
 from ecord_jax.graphs.problem import Problem
 
-__all__ = ["read_labels", "read_values", "write_labels", "write_values"]
+__all__ = ["check_names", "read_labels", "read_values", "write_labels", "write_values"]
 
 _UNSET = -2
 
@@ -67,7 +67,7 @@ def _read(
 ) -> np.ndarray:
     """Reads a value for each name; `terms` are what their owner, one and several are called."""
     owner, one, many = terms
-    index = {text: i for i, text in enumerate(_written(names))}
+    index = {text: i for i, text in enumerate(check_names(names))}
     values = np.full(len(names), _UNSET, np.int8)
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
@@ -124,25 +124,35 @@ def write_values(path: str | os.PathLike[str], problem: Problem, values: Any) ->
 
 
 def _write(path: str | os.PathLike[str], names: Sequence[Hashable], values: np.ndarray) -> None:
-    lines = [f"{name} {value}\n" for name, value in zip(_written(names), values, strict=True)]
+    texts = check_names(names)
+    lines = [f"{name} {value}\n" for name, value in zip(texts, values, strict=True)]
     write_text(path, "".join(lines))
 
 
-def _written(names: Sequence[Hashable]) -> list[str]:
-    """Gives the names as a file holds them.
+def check_names(names: Sequence[Hashable]) -> list[str]:
+    """Gives the names of vertices or variables as a file holds them.
 
     Raises:
-      EcordError: where one is empty, begins or ends blank or has a line end in it, or two are the
-        same when written (as 1 and "1").
+      EcordError: where one is empty, begins or ends blank, has a line end in it or cannot be
+        encoded, or two are the same when written (as 1 and "1").
     """
     texts = [str(name) for name in names]
     if isinstance(names, range):
         return texts
     seen: dict[str, Hashable] = {}
     for text, name in zip(texts, names, strict=True):
-        if not text or text != text.strip() or "\n" in text or "\r" in text:
+        if not text or text != text.strip() or "\n" in text or "\r" in text or not _fits(text):
             raise EcordError(f"the name {name!r} cannot be written on a line of its own")
         if text in seen:
             raise EcordError(f"the names {seen[text]!r} and {name!r} are written alike")
         seen[text] = name
     return texts
+
+
+def _fits(text: str) -> bool:
+    """Whether it can be encoded: JSON can hold halves of characters that no file can."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
