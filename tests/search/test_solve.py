@@ -373,6 +373,7 @@ def test_labels_that_are_not_of_the_graph(labels):
 
 def test_numbers_of_numpy_do_not_overflow():
     graph = random_graph(6, 60)
+    solve(graph, agent="swift", num_steps=100)  # compiled
     steps, trajectories = np.int32(10**9), np.int32(20)
     result = solve(graph, num_steps=steps, trajectories=trajectories, agent="swift", time_limit=0.5)
     assert result.stopped_by == "time_limit"
