@@ -8,8 +8,8 @@ as it does in the time in which "mixture" does 30 a vertex. That time is the pro
 flip, measured on one graph of 1 500 vertices, so that a busy machine does not matter. The file has
 a row for a variant, graph and budget. The table has what a variant's best cut is ahead of that of
 "mixture", on average over graphs and its standard error, in hundred thousandths of the sum of |w|.
-A call that is stopped goes on where it was; one with other --updates or --trajectories needs other
-files.
+A call that is stopped goes on where it was; one with other --updates or --trajectories needs
+another --out, and with other --updates another --runs.
 """
 
 import dataclasses

@@ -8,8 +8,9 @@ network and not from their local field alone. Then each plays held-out graphs of
 same flips from the same labels as tabu search with a shrinking tenure. The file has a row for a
 variant, seed, kind and budget: by how much the mean cut is above tabu's, in parts of the sum of
 |w|, on average over graphs. The table has means over kinds, and their standard deviation over
-seeds, in hundred thousandths. A call that is stopped goes on where it was; one with other options
-needs other files.
+seeds, in hundred thousandths. A call that is stopped goes on where it was; one with other
+--generations, --graphs or --trajectories needs another --out, and with other --generations another
+--runs.
 """
 
 import itertools

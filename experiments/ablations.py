@@ -122,6 +122,7 @@ def make_solvers(agents: str | None) -> dict[str, Solver]:
 
     Raises:
         OptionError: for a folder that lacks one of them.
+        AgentError: for one that cannot be read.
     """
     solvers = {variant: find_solver(name) for variant, name in search_variants().items()}
     if agents is None:

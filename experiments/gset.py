@@ -17,7 +17,7 @@ time.
 import csv
 import itertools
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from absl import flags
 
 from ecord_jax.baselines.cases import Case, find_files, read_cases, read_references
 from ecord_jax.baselines.harness import Budget, compare, run_key, shared_programs
-from ecord_jax.baselines.registry import find_solver
+from ecord_jax.baselines.registry import Solver, find_solver
 from ecord_jax.baselines.table import Key, Table
 from ecord_jax.cli.common import positionals, run
 from ecord_jax.cli.output import write_whole
@@ -100,13 +100,17 @@ def cut_at(curve: Sequence[Progress], seconds: float) -> float:
 
 
 def make_table(
-    cases: Sequence[Case], names: Sequence[str], table: Table, seeds: int, seconds: float
+    cases: Sequence[Case],
+    solvers: Mapping[str, Solver],
+    table: Table,
+    seeds: int,
+    seconds: float,
 ) -> list[Entry]:
     """Medians over the seeds of what has been run."""
     curves, entries = table.curves(), []
     for case in cases:
-        for name in names:
-            keys = [_key(case, name, seed, seconds) for seed in range(seeds)]
+        for name, solver in solvers.items():
+            keys = [_key(case, solver, name, seed, seconds) for seed in range(seeds)]
             found = [curves[key] for key in keys if key in curves]
             if not found:
                 continue
@@ -132,9 +136,8 @@ def _limit(name: str, seconds: float) -> float:
         raise OptionError(f"solver {name!r}: {text!r} is no number of seconds") from None
 
 
-def _key(case: Case, name: str, seed: int, seconds: float) -> Key:
-    budget = Budget(20, None, None, _limit(name, seconds))
-    return run_key(case, find_solver(name.partition("@")[0]), seed, budget)
+def _key(case: Case, solver: Solver, name: str, seed: int, seconds: float) -> Key:
+    return run_key(case, solver, seed, Budget(20, None, None, _limit(name, seconds)))
 
 
 def print_table(entries: Sequence[Entry], cases: Sequence[Case]) -> None:
@@ -191,14 +194,14 @@ def main(argv: Sequence[str]) -> int:
                     folder / "labels",
                     until_best_known=_UNTIL_BEST_KNOWN.value,
                 )
-    entries = make_table(cases, names, table, _SEEDS.value, seconds)
+    entries = make_table(cases, solvers, table, _SEEDS.value, seconds)
     write_table(folder / "table.csv", entries)
     print_table(entries, cases)
     if _PLOT.value:
         from ecord_jax.baselines.curve_plot import plot_graphs
 
-        keys = itertools.product(cases, names, range(_SEEDS.value))
-        lines = {_key(case, name, seed, seconds): name for case, name, seed in keys}
+        runs = itertools.product(cases, solvers.items(), range(_SEEDS.value))
+        lines = {_key(case, *pair[::-1], seed, seconds): pair[0] for case, pair, seed in runs}
         for file in plot_graphs(table, lines, folder):
             print(f"curves: {file}")
     return 0

@@ -86,8 +86,8 @@ def full_name(name_or_path: str) -> str:
     """
     if not name_or_path.endswith(_SUFFIX):
         return name_or_path
-    params = _flatten(load_agent(name_or_path).params)
-    digest = hashlib.sha256()
+    agent = load_agent(name_or_path)
+    params, digest = _flatten(agent.params), hashlib.sha256(repr(agent.config).encode())
     for name in sorted(params):
         digest.update(np.asarray(params[name]).tobytes())
     return f"{name_or_path}@{digest.hexdigest()[:8]}"

@@ -95,7 +95,7 @@ def compare(
     tuned = functools.cache(functools.partial(_tune, cases, budget.trajectories))
     for case, solver, seed, key in tqdm(todo, leave=False, disable=None):
         ready, options = tuned(case.set, solver, seed)
-        _check_tuning(table, case.set, solver, seed, options)
+        _check_tuning(table, case.set, key, options)
         enough = case.reference.value if until_best_known and case.reference else math.inf
         timed = run_fairly(
             ready,
@@ -131,12 +131,13 @@ def _tune(
     return ready, " ".join(f"{name}={value}" for name, value in found.items())
 
 
-def _check_tuning(table: Table, set_: str, solver: Solver, seed: int, options: str) -> None:
+def _check_tuning(table: Table, set_: str, key: Key, options: str) -> None:
+    wanted = (set_, key.solver, key.seed, key.trajectories)
     for row in table.rows:
-        same = (row.set, row.solver, row.seed) == (set_, solver.name, seed)
+        same = (row.set, row.solver, row.seed, row.trajectories) == wanted
         if same and row.options != options:
             raise OptionError(
-                f"{solver.name} on {set_}: tuned to {options} on these graphs, to {row.options} in "
+                f"{key.solver} on {set_}: tuned to {options} on these graphs, to {row.options} in "
                 "the table; choose another --out"
             )
 

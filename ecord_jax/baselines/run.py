@@ -49,7 +49,7 @@ class Run:
         callback: Callback | None = None,
     ) -> None:
         seconds, self.last_step = check_limits(time_limit, num_steps)
-        check_options(graph, trajectories, key)
+        trajectories = check_options(graph, trajectories, key)
         self.watch = Watch(seconds)
         self.rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
         self.steps = 0

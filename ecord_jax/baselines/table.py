@@ -207,16 +207,16 @@ def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
     write_whole(str(path), lambda file: frame.to_parquet(file, index=False))
 
 
-def _insist_on(path: Path, options: Mapping[str, Any]) -> None:
+def _insist_on(path: Path, options: Mapping[str, Any], is_new: bool) -> None:
     """Keeps the options of a table beside it, or refuses others than are kept there."""
     kept = path.with_name(f"{path.name}.json")
-    if not kept.exists():
+    if is_new:
         text = json.dumps(dict(options), indent=1) + "\n"
         write_whole(str(kept), lambda name: Path(name).write_text(text, encoding="utf-8"))
         return
     try:
         found = dict(json.loads(kept.read_text(encoding="utf-8")))
-    except (TypeError, ValueError):
+    except (FileNotFoundError, TypeError, ValueError):
         raise OptionError(f"{kept}: does not say how {path.name} was made") from None
     for name, value in options.items():
         if found.get(name) != value:
@@ -230,8 +230,8 @@ class RowFile:
     Args:
         path: of the file; made with its folder where it is missing.
         columns: their names.
-        options: by name, with what all rows are made that is in no column, as JSON has it; kept in
-            a file beside it, PATH.json.
+        options: by name, with what all rows are made, as JSON has it; kept in a file beside it,
+            PATH.json.
 
     Attributes:
         rows: what is there, as text by column.
@@ -245,8 +245,6 @@ class RowFile:
     ) -> None:
         self._path, self._columns = path, list(columns)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if options is not None:
-            _insist_on(path, options)
         lines = _whole_lines(path)
         if not lines:
             lines = [_csv_line(columns)]
@@ -255,6 +253,8 @@ class RowFile:
         if reader.fieldnames != self._columns:
             raise OptionError(f"{path}: is not a table of this program; choose another file")
         self.rows: list[dict[str, str]] = list(reader)
+        if options is not None:
+            _insist_on(path, options, is_new=not self.rows)
 
     def add(self, *values: Any) -> None:
         """Appends a row."""

@@ -122,7 +122,7 @@ class Campaign:
     def run(self) -> Generator[Found | None, None, None]:
         """Yields a `Found` for what is found as it is found, and None from time to time."""
         rough = 1e-6 * self._plan.trajectories * self._plan.last_step
-        if self._plan.merge and min(self._crew.left, rough) > _WORTH_COMPILING:
+        if self._merging and min(self._crew.left, rough) > _WORTH_COMPILING:
             self._rules = compile_rules_ahead(self._graph.weights.dtype)
             self._loops = in_background(self._compile_loops)
         with closing(self._crew), closing(self._rounds()) as finds:

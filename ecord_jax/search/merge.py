@@ -19,8 +19,6 @@ from ecord_jax.graphs.edges import exact_sum, merge
 
 __all__ = ["Merged", "can_merge", "distances", "merge_agreeing", "parts_of"]
 
-_INT64_LIMIT = 1 << 63
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Merged:
@@ -55,7 +53,7 @@ def can_merge(graph: Graph) -> bool:
     if weights.dtype.kind == "f":
         with np.errstate(over="ignore"):
             return bool(np.isfinite(np.abs(weights).sum()))
-    return exact_sum(weights[weights > 0]) - exact_sum(weights[weights < 0]) < _INT64_LIMIT
+    return exact_sum(weights[weights > 0]) - exact_sum(weights[weights < 0]) < 2**63
 
 
 def merge_agreeing(graph: Graph, elites: np.ndarray) -> Merged:

@@ -14,9 +14,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import jax
 import numpy as np
 
-from ecord_jax.errors import EcordWarning
+from ecord_jax.errors import EcordError, EcordWarning
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.presolve import Reduction
 from ecord_jax.search.hunt import Hunt
@@ -179,7 +180,8 @@ class Run:
         assert self.bounding is not None
         try:
             return self.bounding.result()
-        except Exception as error:
+        except (EcordError, MemoryError, jax.errors.JaxRuntimeError) as error:
             self.bounder = self.bounding = None
-            warnings.warn(f"there is no bound: {error}", EcordWarning, stacklevel=3)
+            cause = str(error) or type(error).__name__
+            warnings.warn(f"there is no bound: {cause}", EcordWarning, stacklevel=3)
             return None

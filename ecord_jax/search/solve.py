@@ -106,7 +106,8 @@ def solve(
         bound: whether an upper bound is computed, see `ecord_jax.search.bound`: beside the search
             of up to 2000 vertices, which ends as optimal where it reaches it, and else after it.
             What is left to do of it when the search ends takes time of its own, as long as the
-            time limit again at most, and what it takes to certify it.
+            time limit again at most, and what it takes to certify it. Where it fails, as for too
+            little memory, there is a warning and no bound.
         callback: called after each chunk of steps, and before the first about ten times a second.
             A KeyboardInterrupt, raised in it or by Ctrl-C, ends the search with what it has found
             so far.
@@ -143,8 +144,11 @@ def solve(
     make = _maker(policy, move, temperature, refresh_every, plan, device_key)
     with translate_memory_errors(trajectories):
         starts = start_labels(graph, init, trajectories, rng, watch.deadline)
-    # Without positive weights nothing is better than to cut nothing.
-    first = starts[0] if graph.positive_weight else np.zeros_like(starts[0])
+    # Of labels that are good for something the best: walks may have no time for all of them.
+    drawn = isinstance(init, str) and init != "rank2"
+    first = starts[0] if drawn else max(starts, key=graph.cut)
+    if not graph.positive_weight:  # then nothing is better than to cut nothing
+        first = np.zeros_like(first)
     presolve = presolve and "presolve" not in left_out
     bounder = functools.partial(upper_bound, time_limit=time_limit) if bound else None
     run = Run(Incumbent(graph, first, watch), watch, trajectories, last_step, callback, bounder)

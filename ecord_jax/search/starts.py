@@ -29,8 +29,7 @@ def start_labels(
         graph: the graph.
         init: "random", each vertex on either side with equal chance; "equal", all on side 0;
             "rank2", a rounded descent of the rank-2 relaxation each, see `ecord_jax.search.rank2`;
-            or labels [N] for all trajectories, or [B, N] one row for each; those of the best cuts
-            come first, since a search may have no time for all of them.
+            or labels [N] for all trajectories, or [B, N] one row for each.
         trajectories: B.
         rng: of what is random.
         deadline: on the clock of `time.monotonic`, when descents must end.
@@ -49,18 +48,14 @@ def start_labels(
         if init == "random":
             return rng.integers(0, 2, shape, np.int8)
         if init == "rank2":
-            return _best_first(graph, _rank2_labels(graph, trajectories, rng, deadline))
+            return _rank2_labels(graph, trajectories, rng, deadline)
         raise OptionError(f"init={init!r} is neither 'random', 'equal', 'rank2' nor labels")
     labels = np.asarray(init)
     if labels.ndim == 2:
         if len(labels) != trajectories:
             raise OptionError(f"init has {len(labels)} rows for {trajectories} trajectories")
-        return _best_first(graph, np.stack([graph.check_labels(row) for row in labels]))
+        return np.stack([graph.check_labels(row) for row in labels])
     return np.tile(graph.check_labels(labels), (trajectories, 1))
-
-
-def _best_first(graph: Graph, labels: np.ndarray) -> np.ndarray:
-    return labels[np.argsort([-float(graph.cut(row)) for row in labels], kind="stable")]
 
 
 def _rank2_labels(

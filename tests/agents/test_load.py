@@ -55,6 +55,11 @@ def test_names_tell_agents_of_a_path_apart(saved):
     path, _, checksum = before.rpartition("@")
     assert (path, len(checksum)) == (str(saved), 8)
     assert full_name(str(saved)) == before
+    card = saved.with_suffix(".json")
+    text = card.read_text()
+    card.write_text(text.replace('"share_layers": true', '"share_layers": false'))
+    assert full_name(str(saved)) != before
+    card.write_text(text)
     rewrite(saved, lambda params: params.update({NAME: params[NAME] + 1}))
     assert full_name(str(saved)) != before
     assert full_name("er40") == "er40"

@@ -95,4 +95,5 @@ def test_what_was_tuned_on_other_graphs_is_not_mixed(tmp_path):
     with pytest.raises(OptionError, match="tuned on set: tuned to temperature=2 on these graphs"):
         compare(others, [solver], [0], budget, table)
     compare([others[1]._replace(set="more")], [solver], [0], budget, table)
-    assert [row.options for row in table.rows] == ["temperature=1", "temperature=1"]
+    compare(others, [solver], [0], budget._replace(trajectories=2), table)
+    assert [row.options[-1] for row in table.rows] == ["1", "1", "2", "2"]

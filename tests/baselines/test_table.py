@@ -181,6 +181,11 @@ def test_rows_that_were_made_otherwise_are_not_gone_on_with(tmp_path):
     assert RowFile(path, ["x"], options).rows == [{"x": "1"}]
     with pytest.raises(OptionError, match=r"rows.csv: was made with factor=4.0, not 2.0; choose"):
         RowFile(path, ["x"], {**options, "factor": 2.0})
-    path.with_name("rows.csv.json").write_text("[1]")
-    with pytest.raises(OptionError, match=r"rows.csv.json: does not say how rows.csv was made"):
-        RowFile(path, ["x"], options)
+    kept = path.with_name("rows.csv.json")
+    for spoil in (lambda: kept.write_text("[1]"), kept.unlink):
+        spoil()
+        with pytest.raises(OptionError, match=r"rows.csv.json: does not say how rows.csv was made"):
+            RowFile(path, ["x"], options)
+    with pytest.raises(OptionError, match="is not a table of this program"):
+        RowFile(path, ["y"], options)
+    assert not kept.exists()

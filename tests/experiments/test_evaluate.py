@@ -117,6 +117,10 @@ def test_a_graph_in_the_layout_of_this_package(evaluate, tmp_path):
         (save_array, "not an npz file of numbers"),
         (lambda path: save_set(path, offsets=[0]), "the arrays do not fit together"),
         (lambda path: save_set(path, offsets=[0, 2]), "the arrays do not fit together"),
+        (
+            lambda path: save_set(path, n=[2, 2], offsets=np.array([0, 1, 0], np.uint8)),
+            "the arrays do not fit together",
+        ),
         (lambda path: save_set(path, n=[1.5]), "the arrays do not fit together"),
         (lambda path: save_set(path, weights=[[1]]), "the arrays do not fit together"),
         (lambda path: save_set(path, opt=[1.0, 2.0]), "the arrays do not fit together"),

@@ -74,4 +74,5 @@ def _fits(data: dict[str, np.ndarray]) -> bool:
         return False
     if "opt" in data and (data["opt"].shape != n.shape or data["opt"].dtype.kind not in "iuf"):
         return False
-    return bool(offsets[0] >= 0 and (np.diff(offsets) >= 0).all() and offsets[-1] <= len(edges))
+    ascending = (offsets[1:] >= offsets[:-1]).all()
+    return bool(offsets[0] >= 0 and ascending and offsets[-1] <= len(edges))
