@@ -201,7 +201,9 @@ def main(argv: Sequence[str]) -> int:
         from ecord_jax.baselines.curve_plot import plot_graphs
 
         runs = itertools.product(cases, solvers.items(), range(_SEEDS.value))
-        lines = {_key(case, *pair[::-1], seed, seconds): pair[0] for case, pair, seed in runs}
+        lines = {
+            _key(case, solver, name, seed, seconds): name for case, (name, solver), seed in runs
+        }
         for file in plot_graphs(table, lines, folder):
             print(f"curves: {file}")
     return 0

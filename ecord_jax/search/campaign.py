@@ -113,7 +113,6 @@ class Campaign:
         merges = plan.merge and any(mover.merges for mover in movers) and can_merge(graph)
         self._merging = _MERGING[1] if merges else 0.0  # of the next round
         self._walked = 0  # flips over the graph, by all together
-        self._exponent = math.frexp(float(np.abs(graph.weights).max(initial=0)))[1]
         # What compiles rules and loops for merged graphs.
         self._rules: Future[None] | None = None
         self._loops: Future[None] | None = None
@@ -140,7 +139,8 @@ class Campaign:
 
     def _rounds(self) -> Generator[Found | None, None, None]:
         self._first = self._first_horizon()
-        horizons, before = Horizons(self._first, self._exponent), 0.0
+        exponent = math.frexp(float(np.abs(self._graph.weights).max(initial=0)))[1]
+        horizons, before = Horizons(self._first, exponent), 0.0
         while self._budget > 0 and not self._crew.over:
             count, horizon = self._next_round(horizons.choose(self._budget))
             # What the last round has brought is merged first, so that nobody waits for it.
