@@ -34,6 +34,9 @@ _ENCODER = flags.DEFINE_enum(
     "What gives vertices their scalars.",
     flag_values=_FLAGS,
 )
+_PARAMS = flags.DEFINE_list(
+    "params", list(_DEFAULT.params), "Parameters that are trained.", flag_values=_FLAGS
+)
 _TRAITS = flags.DEFINE_list(
     "traits", list(_DEFAULT.traits), "Of graphs, whose parameters are trained.", flag_values=_FLAGS
 )
@@ -95,6 +98,7 @@ def main(argv: list[str]) -> int:
         EvolutionConfig(
             network=SwiftConfig(encoder=_ENCODER.value),
             start=_START.value,
+            params=tuple(_PARAMS.value),
             traits=tuple(_TRAITS.value),
             without=tuple(_WITHOUT.value),
             kinds=tuple(_KINDS.value),

@@ -22,7 +22,7 @@ from ecord_jax.agents import load_agent
 from ecord_jax.errors import OptionError
 from ecord_jax.learning.instances import KINDS, Instance, draw_instance
 from ecord_jax.networks.agent import Agent
-from ecord_jax.networks.swift import SwiftConfig, param_shapes
+from ecord_jax.networks.swift import LONG, SwiftConfig, param_shapes
 from ecord_jax.networks.traits import TRAITS
 from ecord_jax.search.swift import start_walk, survey
 from ecord_jax.search.walks import num_processors
@@ -52,6 +52,7 @@ FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
         (0.0, 0.0, 0.0),
         (0.0376, -0.002, 0.0049),
     ),
+    "long": ((0.0, 0.0, 0.0),) * len(TRAITS),
     "curve": (
         (1.8778, 1.4232, 0.9223, 2.1671, 0.3065, 0.5421, -0.3154),
         (-0.5215, -0.3639, -0.3769, -0.6677, -0.1722, -0.1737, 0.1255),
@@ -78,6 +79,7 @@ FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
     ),
 }
 _SHARED = tuple(FIRST)  # what has rows
+_PARAMS = tuple(param_shapes(SwiftConfig(encoder="gnn")))
 _ALL = np.s_[:]
 
 
@@ -93,11 +95,11 @@ def _row(trait: str) -> dict[str, Any]:
 # What the policy sees, and the parameters by which it does: with these at 0 it is blind to it.
 # Ties tell something of the degrees as well.
 INPUTS: dict[str, list[dict[str, Any]]] = {
-    "progress": [_columns(temperature=[1, 2, 5], penalty=0, bias=1, bend=1, readout=2)],
+    "progress": [_columns(temperature=[1, 2, 5], penalty=0, long=1, bias=1, bend=1, readout=2)],
     "degree": [_row("degree"), {"powers": _ALL, "bias": _ALL, "readout": _ALL}],
     "time": [{"curve": _ALL}],
     "stagnation": [_columns(temperature=3, penalty=1)],
-    "horizon": [_columns(temperature=[4, 5], penalty=2)],
+    "horizon": [_columns(temperature=[4, 5], penalty=2, long=[0, 1, 2])],
     "ties": [_row("ties")],
     "unevenness": [_row("unevenness")],
 }
@@ -109,7 +111,9 @@ class EvolutionConfig:
     """Attributes:
     network: of the agent.
     start: the agent whose parameters are the first mean, by name or path; "" for FIRST.
-    traits: those of TRAITS whose rows are trained; the others keep what they begin at.
+    params: those of `param_shapes` that are trained; the others keep what they begin at, and so
+        does `long` where no budget is one of a long walk.
+    traits: those of TRAITS whose rows are trained.
     without: those of INPUTS that are left out.
     kinds: of graphs, those of `ecord_jax.learning.instances`, in turn; one that is named twice
         counts twice.
@@ -127,6 +131,7 @@ class EvolutionConfig:
 
     network: SwiftConfig = SwiftConfig()
     start: str = ""
+    params: tuple[str, ...] = _PARAMS
     traits: tuple[str, ...] = TRAITS
     without: tuple[str, ...] = ()
     kinds: tuple[str, ...] = KINDS
@@ -135,7 +140,7 @@ class EvolutionConfig:
     elite: int = 6
     instances: int = 24
     vertices: tuple[int, int] = (300, 2000)
-    factors: tuple[float, float] = (4.0, 150.0)
+    factors: tuple[float, float] = (4.0, 120.0)
     spread: float = 0.15
     least_spread: float = 0.03
     rate: float = 0.5
@@ -144,12 +149,12 @@ class EvolutionConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.elite <= self.population:
             raise OptionError(f"elite={self.elite} must be from 1 to population={self.population}")
-        choices = (("traits", TRAITS), ("without", tuple(INPUTS)), ("kinds", KINDS))
-        for name, known in choices:
+        choices = {"params": _PARAMS, "traits": TRAITS, "without": tuple(INPUTS), "kinds": KINDS}
+        for name, known in choices.items():
             strange = [value for value in getattr(self, name) if value not in known]
             if strange:
                 raise OptionError(f"{name}: {strange[0]!r} is none of {', '.join(known)}")
-        for name in ("traits", "kinds"):
+        for name in ("params", "traits", "kinds"):
             if not getattr(self, name):
                 raise OptionError(f"{name}: there must be one at least")
         for name in ("generations", "instances"):
@@ -197,7 +202,8 @@ def first_state(config: EvolutionConfig) -> EvolutionState:
     mean |= {name: np.asarray(value, float) for name, value in first.items() if name in mean}
     scales = _scales(config)
     if not scales.any():
-        raise OptionError(f"traits={','.join(config.traits)}: nothing is left to train")
+        chosen = f"params={','.join(config.params)}, traits={','.join(config.traits)}"
+        raise OptionError(f"{chosen}: nothing is left to train")
     return EvolutionState(_flat(mean) * _flat(_seen(config)), config.spread * scales)
 
 
@@ -209,6 +215,9 @@ def _scales(config: EvolutionConfig) -> np.ndarray:
     held = [number for number, trait in enumerate(TRAITS) if trait not in config.traits]
     for name in _SHARED:
         scales[name][held] = 0.0
+    learned = set(config.params) - ({"long"} if config.factors[1] <= 6 * LONG else set())
+    for name in scales.keys() - learned:
+        scales[name][:] = 0.0
     return _flat(scales)
 
 

@@ -8,8 +8,9 @@ weight with which vertex i is flipped is exp(z_i / T), with
 x_i the peek over the local-field scale s, t_i the time since its last flip over |V| (P is a
 learned curve, piecewise constant on `time_edges`, and 0 past |V|), k a learned bend of the gain,
 and T and M learned functions of the globals: progress p = flips done / budget, stagnation q = flips
-since the best cut improved / |V|, and horizon h = log(budget / 6 |V|). All parameters are linear in
-a few traits of the graph (`ecord_jax.networks.traits`). Between two steps only the flipped vertex,
+since the best cut improved / |V|, and horizon h = log(budget / 6 |V|), which counts anew from 120 |V|
+on: what is good for longer walks is not what shorter ones promise. All parameters are linear in a
+few traits of the graph (`ecord_jax.networks.traits`). Between two steps only the flipped vertex,
 its neighbours and the few whose t_i crosses an edge of the curve change.
 
 The encoder "degree" takes the scalars for powers of a vertex's own local field (its degree, where
@@ -38,6 +39,7 @@ from ecord_jax.networks.traits import TRAITS
 
 __all__ = [
     "Encoder",
+    "LONG",
     "Globals",
     "SwiftConfig",
     "SwiftTables",
@@ -56,6 +58,7 @@ _FIRST_KNOT, _FIRST_EDGE = 0.004, 0.003
 _LEAST_FIELD = 1e-3  # of the mean, under the logarithm
 _OWN, _ROUNDS = 3, 2  # features of a vertex itself, and how often they are averaged
 _LONGEST_STAGNATION = 3.0
+LONG = 20.0  # a budget over 6 |V| from which on a walk is long
 _DEEPEST = 3.0  # the bend of a loss goes no further: a hub's would outgrow what it loses
 
 
@@ -139,11 +142,12 @@ def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
 
     Of these each trait of a graph has a row, which `graph_params` adds up: `temperature`, the
     coefficients of log T in 1, p, p^2, q, h and h p; `penalty`, those of M: of p and q, and the
-    power of the budget; `curve`, the time curve at its knots; `powers`, the exponents of the
+    power of the budget; `long`, of walks beyond LONG, the coefficients of log T in g and g p and
+    that of log M in g = max(h - log LONG, 0); `curve`, the time curve at its knots; `powers`, the exponents of the
     relative local field in A and C; `bias`, its factors in B and D; `bend`, those of k. `readout`,
     of the encoder "gnn" alone, is added to log A, B, D and log C: at 0 it is "degree".
     """
-    widths = {"temperature": 6, "penalty": 3, "curve": config.knots}
+    widths = {"temperature": 6, "penalty": 3, "long": 3, "curve": config.knots}
     widths |= {"powers": 2, "bias": 2, "bend": 3}
     own: dict[str, tuple[int, ...]] = {n: (len(TRAITS), width) for n, width in widths.items()}
     return own if config.encoder == "degree" else {**own, "readout": (_OWN * (_ROUNDS + 1), 4)}
@@ -235,11 +239,12 @@ def swift_globals(params: dict[str, Any], progress: Any, stagnation: Any, budget
         budget: flips of the whole walk, over 6 |V|; above 0.
     """
     xp = _namespace(progress)
-    t, m, bend = params["temperature"], params["penalty"], params["bend"]
+    t, m, long, bend = (params[name] for name in ("temperature", "penalty", "long", "bend"))
     p, q = progress, xp.minimum(stagnation, _LONGEST_STAGNATION)
-    h = xp.log(budget)
+    h, g = xp.log(budget), xp.log(xp.maximum(budget / LONG, 1.0))
     level = t[0] + t[1] * p + t[2] * p * p + t[3] * q + t[4] * h + t[5] * h * p
-    factor = xp.maximum(1.0 + m[0] * p + m[1] * q, 0.0) * xp.exp(m[2] * h)
+    level = level + long[0] * g + long[1] * g * p
+    factor = xp.maximum(1.0 + m[0] * p + m[1] * q, 0.0) * xp.exp(m[2] * h + long[2] * g)
     return Globals(xp.exp(level), p, factor, bend[0] + bend[1] * p, bend[2] + 0.0 * p)
 
 

@@ -45,6 +45,7 @@ _FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
 # Below so many, random labels would not even become what single flips make of them.
 _HARDLY_ANY = 6.0
 _MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
+_FIRST_MERGING = 0.25  # of rounds before any merging; with more a second round is no longer
 _TRIAL_FLIPS, _TRIAL_SECONDS = 2048, 0.05
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.9  # of the walks, by one mover
@@ -111,7 +112,7 @@ class Campaign:
         self._share = 0.5  # of the walks, by the first mover
         self._rng = np.random.default_rng(plan.seed)
         merges = plan.merge and any(mover.merges for mover in movers) and can_merge(graph)
-        self._merging = _MERGING[1] if merges else 0.0  # of the next round
+        self._merging = _FIRST_MERGING if merges else 0.0  # of the next round
         self._walked = 0  # flips over the graph, by all together
         # What compiles rules and loops for merged graphs.
         self._rules: Future[None] | None = None
@@ -226,10 +227,12 @@ class Campaign:
         count = min(count, most / self._cost(_FEW_FLIPS))
         least = max(self._crew.threads, GROUP) if self._timed else GROUP
         count = min(max(round(count), least), self._plan.trajectories)
-        # What would be left after this round must do for a longer one.
         if not self._plan.restart:
-            count = self._plan.trajectories
-        if most < 3 * count * horizon or not self._plan.restart:
+            return self._plan.trajectories, most / self._plan.trajectories
+        # What would be left after this round must do for a longer one; otherwise it takes all of
+        # that, with fewer walks rather than shorter ones.
+        if most < 3 * count * horizon:
+            count = min(max(int(most / horizon), least), count)
             horizon = most / count
         return count, horizon
 

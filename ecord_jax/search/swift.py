@@ -41,7 +41,7 @@ OWN = (
     *("columns", "shared", "counts"),
 )
 # The parameters of the globals, in the order of `WalkState.settings`.
-SETTINGS = ("temperature", "penalty", "bend")
+SETTINGS = ("temperature", "penalty", "bend", "long")
 
 _DENSE = 0.25  # with more neighbours passes over all vertices are faster
 _NEVER = -(1 << 60)

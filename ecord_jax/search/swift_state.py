@@ -26,8 +26,8 @@ class WalkState(NamedTuple):
             the edges to them.
         curve: float64 [K + 1], P.
         edges: int64 [K], see `time_edges`.
-        settings: float64 [12], the parameters of the globals: `temperature` [6], `penalty` [3] and
-            `bend` [3].
+        settings: float64 [15], the parameters of the globals: `temperature` [6], `penalty` [3],
+            `bend` [3] and `long` [3].
         levels: int64 [L], where in `sums` each level begins.
         rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
             peek, in units of the weights; the side, 1 or -1; the step of the last flip; and 0,

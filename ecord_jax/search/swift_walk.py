@@ -23,6 +23,7 @@ import math
 from typing import Any
 
 from ecord_jax.graphs.compiled import prefetch
+from ecord_jax.networks.swift import LONG
 from ecord_jax.search.swift_state import (
     BASE,
     BEST,
@@ -57,6 +58,7 @@ __all__ = ["walk", "walk_dense"]
 
 _RANGE = 300.0  # exponents are kept within it, around that of the largest weight at the refresh
 _LONGEST_STAGNATION, _DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
+_LONG = math.log(LONG)
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
 _SQUARINGS, _SMALLER = 12, 2.0**-12  # see `_exp`
 _CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
@@ -195,9 +197,10 @@ def _look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: 
     p = (counts[STEP] + counts[PAST]) / counts[BUDGET]
     q = min((counts[STEP] - counts[BEST_STEP]) / size, _LONGEST_STAGNATION)
     h = math.log(counts[BUDGET] / (6.0 * size))
+    g = max(h - _LONG, 0.0)
     level = s[0] + s[1] * p + s[2] * p * p + s[3] * q + s[4] * h + s[5] * h * p
-    shared[COLDNESS] = math.exp(-level)
-    factor = max(1.0 + s[6] * p + s[7] * q, 0.0) * math.exp(s[8] * h)
+    shared[COLDNESS] = math.exp(-level - s[12] * g - s[13] * g * p)
+    factor = max(1.0 + s[6] * p + s[7] * q, 0.0) * math.exp(s[8] * h + s[14] * g)
     shared[PROGRESS], shared[RISE], shared[DIP] = p, s[9] + s[10] * p, s[11]
     for k in range(len(curve)):
         held[k] = factor * curve[k]

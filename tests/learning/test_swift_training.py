@@ -54,7 +54,8 @@ def test_a_generation_is_reproducible():
     np.testing.assert_array_equal(one[0].mean, two[0].mean)
     assert one[1] == two[1]
     assert one[0].done == 1
-    assert (one[0].mean != first_state(SMALL).mean).all()
+    moved = one[0].mean != first_state(SMALL).mean
+    np.testing.assert_array_equal(moved, first_state(SMALL).spread > 0)
     other = generation(dataclasses.replace(SMALL, seed=1), first_state(SMALL))
     assert (other[0].mean != one[0].mean).any()
 
@@ -82,9 +83,9 @@ def test_parameters_of_a_vector():
         np.concatenate([value.ravel() for value in params.values()]), vector, rtol=1e-6
     )
     gnn = SwiftConfig(encoder="gnn")
-    params = unpack(np.arange(128), gnn)
+    params = unpack(np.arange(140), gnn)
     assert {name: value.shape for name, value in params.items()} == param_shapes(gnn)
-    assert params["readout"].tolist() == np.arange(92, 128).reshape(9, 4).tolist()
+    assert params["readout"].tolist() == np.arange(104, 140).reshape(9, 4).tolist()
 
 
 def test_a_graph_network_begins_as_the_shipped_agent():
@@ -95,8 +96,11 @@ def test_a_graph_network_begins_as_the_shipped_agent():
     assert not params.pop("readout").any()
     for name, value in params.items():
         np.testing.assert_array_equal(value, shipped[name])
-    np.testing.assert_allclose(state.spread[:92], SMALL.spread)
-    np.testing.assert_allclose(state.spread[92:], SMALL.spread / 3)
+    spreads = unpack(state.spread, config.network)
+    np.testing.assert_allclose(spreads.pop("readout"), SMALL.spread / 3)
+    assert not spreads.pop("long").any()  # there are no long walks
+    for value in spreads.values():
+        np.testing.assert_allclose(value, SMALL.spread)
     after, _ = generation(config, state)
     assert unpack(after.mean, config.network)["readout"].all()
 
@@ -105,9 +109,22 @@ def test_rows_that_are_not_trained_stay():
     config = dataclasses.replace(SMALL, traits=("degree", "ties"))
     before = first_state(config)
     moved = unpack(generation(config, before)[0].mean - before.mean, config.network)
+    assert not moved.pop("long").any()  # there are no long walks
     for value in moved.values():
         assert value[1:3].all()
         assert not value[[0, 3]].any()
+
+
+@pytest.mark.parametrize("encoder", ["degree", "gnn"])
+def test_parameters_that_are_not_trained_stay(encoder):
+    config = dataclasses.replace(
+        SMALL, network=SwiftConfig(encoder=encoder), params=("long", "bias"), factors=(1.0, 121.0)
+    )
+    before = first_state(config)
+    moved = unpack(generation(config, before)[0].mean - before.mean, config.network)
+    assert moved.pop("long").all()
+    assert moved.pop("bias").all()
+    assert not any(value.any() for value in moved.values())
 
 
 def test_a_run_from_another_one_tells_both_commands(tmp_path, few_validations):
@@ -125,7 +142,9 @@ def test_what_is_left_out_is_not_seen(name, encoder):
     """Nor is it learned: after a generation the scores depend on all inputs but that one."""
     network = SwiftConfig(encoder=encoder)
     config = dataclasses.replace(SMALL, network=network, without=(name,), kinds=("sparse",))
-    config = dataclasses.replace(config, instances=1, population=4, elite=1)
+    config = dataclasses.replace(
+        config, instances=1, population=4, elite=1, factors=(121.0, 125.0)
+    )
     params = unpack(generation(config, first_state(config))[0].mean, network)
     seen = set()
     for other in INPUTS:
@@ -137,7 +156,7 @@ def test_what_is_left_out_is_not_seen(name, encoder):
 
 
 def _scores(params, network, **changes):
-    at = {"progress": 0.1, "stagnation": 0.1, "horizon": 1.3, "degree": 3.0, "time": 3}
+    at = {"progress": 0.1, "stagnation": 0.1, "horizon": 30.0, "degree": 3.0, "time": 3}
     at |= {"ties": 0.1, "unevenness": 0.1} | changes
     traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"]]
     params = graph_params(params, np.array(traits))
@@ -197,6 +216,12 @@ def test_configurations_that_make_no_sense():
         EvolutionConfig(without=("colour",))
     with pytest.raises(OptionError, match="'line' is none of sparse"):
         EvolutionConfig(kinds=("line",))
+    with pytest.raises(OptionError, match="'speed' is none of temperature"):
+        EvolutionConfig(params=("speed",))
+    with pytest.raises(OptionError, match="params: there must be one"):
+        EvolutionConfig(params=())
+    with pytest.raises(OptionError, match="params=readout, traits=base.*nothing is left to train"):
+        first_state(EvolutionConfig(params=("readout",)))
     with pytest.raises(OptionError, match="kinds: there must be"):
         EvolutionConfig(kinds=())
     with pytest.raises(AgentError, match="no agent 'x'"):

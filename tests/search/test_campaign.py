@@ -96,6 +96,35 @@ def test_rounds_grow(rounds):
     assert horizons[0] == 100 * LONG.num_vertices
 
 
+def test_rounds_grow_beside_merging(rounds):
+    best_of(make(models.torus((6, 100), seed=3), 420_000, [TABU], trajectories=20))
+    assert [(count, horizon) for count, horizon, _ in rounds[:2]] == [(20, 60_000), (10, 120_000)]
+
+
+@pytest.mark.parametrize(
+    ("left", "horizon", "count"),
+    [
+        (4_000_000, 120_000, 10),  # a longer one may follow
+        (1_500_000, 240_000, 5),
+        (900_000, 120_000, 7),
+        (200_000, 120_000, 4),  # no fewer
+    ],
+)
+def test_last_rounds_have_fewer_walks_rather_than_shorter_ones(left, horizon, count):
+    one = make(models.torus((6, 100), seed=3), 420_000, [TABU], trajectories=20, merge=False)
+    one._first, one._walked = 60_000, 20 * 420_000 - left
+    takes_all = left < 4_000_000
+    assert one._next_round(horizon) == (count, left / count if takes_all else horizon)
+
+
+def test_a_single_trajectory_has_rounds_of_one():
+    one = make(models.torus((6, 100), seed=3), 420_000, [TABU], trajectories=1)
+    one._first = 60_000
+    assert one._next_round(60_000)[0] == 1
+    one._walked = 400_000
+    assert one._next_round(60_000)[0] == 1
+
+
 def test_without_restart_the_first_round_takes_all(rounds):
     best_of(make(LONG, 300_000, [TABU], merge=False, restart=False))
     assert [(count, horizon) for count, horizon, _ in rounds] == [(8, 300_000)]

@@ -31,6 +31,7 @@ RNG = np.random.default_rng(0)
 PARAMS = {
     "temperature": [-2.4, -0.6, 0.1, 0.15, 0.2, -0.1],
     "penalty": [-0.8, 0.05, -0.1],
+    "long": [-0.3, 0.2, 0.25],
     "curve": [2.0, 1.5, 0.8, 2.4, 0.4, 0.8, -0.2],
     "powers": [0.1, -0.05],
     "bias": [0.2, 0.3],
@@ -126,8 +127,13 @@ def test_weights_of_a_walk_that_has_a_past():
     check_weights(random_graph(300, 6, "unit"), past=9_000)
 
 
-def check_weights(graph, agent=AGENT, past=0):
-    size, budget = graph.num_vertices, 40 * graph.num_vertices
+@pytest.mark.parametrize(("factor", "past"), [(119, 0), (125, 0), (2000, 0), (40, 90_000)])
+def test_weights_of_a_long_walk(factor, past):
+    check_weights(random_graph(300, 6, "unit"), past=past, factor=factor)
+
+
+def check_weights(graph, agent=AGENT, past=0, factor=40):
+    size, budget = graph.num_vertices, factor * graph.num_vertices
     walk, edges = new_walk(graph, agent=agent), time_edges(CONFIG, size)
     checked, every = 0, int(walk.state.counts[swift_state.EVERY])
     for number in range(40):

@@ -53,24 +53,31 @@ def roll(ground, labels, key, budget, actions=None, *, rounds):
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_weights_are_those_of_the_walk(name):
-    """After the same flips, hundreds of them."""
+@pytest.mark.parametrize("rounds", [60, 6000])
+def test_weights_are_those_of_the_walk(name, rounds):
+    """After the same flips, hundreds of them, of a short and of a long walk."""
     with jax.enable_x64(True):
-        compare_weights(GRAPHS[name], swift_ground(AGENT, GRAPHS[name], dtype=jnp.float64), 1e-6)
+        ground = swift_ground(AGENT, GRAPHS[name], dtype=jnp.float64)
+        compare_weights(GRAPHS[name], ground, 1e-6, rounds)
 
 
 def test_weights_in_single_precision():
     compare_weights(GRAPHS["hubs"], swift_ground(AGENT, GRAPHS["hubs"]), 1e-5)
 
 
-def compare_weights(graph, ground, tolerance):
+def compare_weights(graph, ground, tolerance, budget=60):
     assert ground.arrays.one_block == (graph is not GRAPHS["hubs"])
     size, every = graph.num_vertices, CONFIG.refresh_every(graph.num_vertices)
     labels = np.random.default_rng(0).integers(0, 2, size, np.int8)
     walk, rounds = start_walk(survey(AGENT, graph), labels, np.random.default_rng(1)), (40, every)
-    walk.advance(40 * every, 60 * every)
+    walk.advance(40 * every, budget * every)
     state, _, actions, cuts, scores = roll(
-        ground, padded(ground, labels), jax.random.key(0), 60 * every, walk.actions, rounds=rounds
+        ground,
+        padded(ground, labels),
+        jax.random.key(0),
+        budget * every,
+        walk.actions,
+        rounds=rounds,
     )
     assert (actions == walk.actions).all()
     assert (state.labels[:size] == walk.labels).all()
