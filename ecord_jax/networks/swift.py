@@ -8,10 +8,10 @@ weight with which vertex i is flipped is exp(z_i / T), with
 x_i the peek over the local-field scale s, t_i the time since its last flip over |V| (P is a
 learned curve, piecewise constant on `time_edges`, and 0 past |V|), k a learned bend of the gain,
 and T and M learned functions of the globals: progress p = flips done / budget, stagnation q = flips
-since the best cut improved / |V|, and horizon h = log(budget / 6 |V|), which counts anew from 120 |V|
-on: what is good for longer walks is not what shorter ones promise. All parameters are linear in a
-few traits of the graph (`ecord_jax.networks.traits`). Between two steps only the flipped vertex,
-its neighbours and the few whose t_i crosses an edge of the curve change.
+since the best cut improved / |V|, and horizon h = log(budget / 6 |V|), with g = max(h - log 20, 0)
+for what long walks want besides. All parameters are linear in a few traits of the graph
+(`ecord_jax.networks.traits`). Between two steps only the flipped vertex, its neighbours and the few
+whose t_i crosses an edge of the curve change.
 
 The encoder "degree" takes the scalars for powers of a vertex's own local field (its degree, where
 all weights are 1). The encoder "gnn" adds what a graph network without hidden layers reads from the
@@ -38,8 +38,8 @@ from ecord_jax.networks.config import check_fields
 from ecord_jax.networks.traits import TRAITS
 
 __all__ = [
-    "Encoder",
     "LONG",
+    "Encoder",
     "Globals",
     "SwiftConfig",
     "SwiftTables",
@@ -142,10 +142,10 @@ def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
 
     Of these each trait of a graph has a row, which `graph_params` adds up: `temperature`, the
     coefficients of log T in 1, p, p^2, q, h and h p; `penalty`, those of M: of p and q, and the
-    power of the budget; `long`, of walks beyond LONG, the coefficients of log T in g and g p and
-    that of log M in g = max(h - log LONG, 0); `curve`, the time curve at its knots; `powers`, the exponents of the
-    relative local field in A and C; `bias`, its factors in B and D; `bend`, those of k. `readout`,
-    of the encoder "gnn" alone, is added to log A, B, D and log C: at 0 it is "degree".
+    power of the budget; `long`, those of log T in g and g p, and of log M in g; `curve`,
+    the time curve at its knots; `powers`, the exponents of the relative local field in A and C;
+    `bias`, its factors in B and D; `bend`, those of k. `readout`, of the encoder "gnn" alone, is
+    added to log A, B, D and log C: at 0 it is "degree".
     """
     widths = {"temperature": 6, "penalty": 3, "long": 3, "curve": config.knots}
     widths |= {"powers": 2, "bias": 2, "bend": 3}

@@ -142,9 +142,7 @@ def test_what_is_left_out_is_not_seen(name, encoder):
     """Nor is it learned: after a generation the scores depend on all inputs but that one."""
     network = SwiftConfig(encoder=encoder)
     config = dataclasses.replace(SMALL, network=network, without=(name,), kinds=("sparse",))
-    config = dataclasses.replace(
-        config, instances=1, population=4, elite=1, factors=(121.0, 125.0)
-    )
+    config = dataclasses.replace(config, instances=1, population=4, elite=1, factors=(121.0, 125.0))
     params = unpack(generation(config, first_state(config))[0].mean, network)
     seen = set()
     for other in INPUTS:
