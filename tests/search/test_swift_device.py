@@ -53,12 +53,11 @@ def roll(ground, labels, key, budget, actions=None, *, rounds):
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("rounds", [60, 6000])
-def test_weights_are_those_of_the_walk(name, rounds):
-    """After the same flips, hundreds of them, of a short and of a long walk."""
+def test_weights_are_those_of_the_walk(name):
+    """After the same flips, hundreds of them; on one graph at the beginning of a long walk."""
     with jax.enable_x64(True):
         ground = swift_ground(AGENT, GRAPHS[name], dtype=jnp.float64)
-        compare_weights(GRAPHS[name], ground, 1e-6, rounds)
+        compare_weights(GRAPHS[name], ground, 1e-6, 6000 if name == "unit" else 60)
 
 
 def test_weights_in_single_precision():
