@@ -19,7 +19,7 @@ from ecord_jax.cli.common import positionals, run
 from ecord_jax.errors import OptionError
 from ecord_jax.learning.evolution import INPUTS, EvolutionConfig
 from ecord_jax.learning.swift_trainer import train_swift
-from ecord_jax.networks.swift import Encoder, SwiftConfig
+from ecord_jax.networks.swift import LONG, Encoder, SwiftConfig
 
 _DEFAULT = EvolutionConfig()
 _FLAGS = flags.FlagValues()
@@ -35,7 +35,10 @@ _ENCODER = flags.DEFINE_enum(
     flag_values=_FLAGS,
 )
 _PARAMS = flags.DEFINE_list(
-    "params", list(_DEFAULT.params), "Parameters that are trained.", flag_values=_FLAGS
+    "params",
+    list(_DEFAULT.params),
+    f"Parameters that are trained; long only with budgets beyond {6 * LONG:.0f} |V| flips.",
+    flag_values=_FLAGS,
 )
 _TRAITS = flags.DEFINE_list(
     "traits", list(_DEFAULT.traits), "Of graphs, whose parameters are trained.", flag_values=_FLAGS

@@ -202,8 +202,9 @@ def first_state(config: EvolutionConfig) -> EvolutionState:
     mean |= {name: np.asarray(value, float) for name, value in first.items() if name in mean}
     scales = _scales(config)
     if not scales.any():
-        chosen = f"params={','.join(config.params)}, traits={','.join(config.traits)}"
-        raise OptionError(f"{chosen}: nothing is left to train")
+        names = {name: ",".join(getattr(config, name)) for name in ("params", "traits", "without")}
+        chosen = ", ".join(f"{name}={value}" for name, value in names.items())
+        raise OptionError(f"{chosen}, factors={config.factors}: nothing is left to train")
     return EvolutionState(_flat(mean) * _flat(_seen(config)), config.spread * scales)
 
 

@@ -142,10 +142,10 @@ def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
 
     Of these each trait of a graph has a row, which `graph_params` adds up: `temperature`, the
     coefficients of log T in 1, p, p^2, q, h and h p; `penalty`, those of M: of p and q, and the
-    power of the budget; `long`, those of log T in g and g p, and of log M in g; `curve`,
-    the time curve at its knots; `powers`, the exponents of the relative local field in A and C;
-    `bias`, its factors in B and D; `bend`, those of k. `readout`, of the encoder "gnn" alone, is
-    added to log A, B, D and log C: at 0 it is "degree".
+    power of the budget; `long`, those of log T in g and g p, and of log M in g; `curve`, the
+    time curve at its knots; `powers`, the exponents of the relative local field in A and C; `bias`,
+    its factors in B and D; `bend`, those of k. `readout`, of the encoder "gnn" alone, is added to
+    log A, B, D and log C: at 0 it is "degree".
     """
     widths = {"temperature": 6, "penalty": 3, "long": 3, "curve": config.knots}
     widths |= {"powers": 2, "bias": 2, "bend": 3}

@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from statistics import NormalDist
 
 import numpy as np
 
@@ -36,6 +35,7 @@ from ecord_jax.search.elites import GROUP, Elite
 from ecord_jax.search.horizons import Horizons
 from ecord_jax.search.merge import can_merge
 from ecord_jax.search.prepare import in_background
+from ecord_jax.search.shares import FIRST_MERGING, chance, merging_share
 from ecord_jax.search.walks import Mover, Walk
 
 __all__ = ["Campaign", "Plan"]
@@ -44,8 +44,6 @@ _FIRST_FLIPS = 100  # a vertex, of a walk of the first round
 _FEW_FLIPS = 20  # a vertex: rather fewer walks than shorter ones
 # Below so many, random labels would not even become what single flips make of them.
 _HARDLY_ANY = 6.0
-_MERGING = (0.03, 0.5)  # least and most of a round that is kept for merging
-_FIRST_MERGING = 0.25  # of rounds before any merging; with more a second round is no longer
 _TRIAL_FLIPS, _TRIAL_SECONDS = 2048, 0.05
 _WORTH_COMPILING = 2.0  # seconds of a search; what reduces merged graphs takes some to compile
 _MOST_SHARE = 0.9  # of the walks, by one mover
@@ -112,7 +110,7 @@ class Campaign:
         self._share = 0.5  # of the walks, by the first mover
         self._rng = np.random.default_rng(plan.seed)
         merges = plan.merge and any(mover.merges for mover in movers) and can_merge(graph)
-        self._merging = _FIRST_MERGING if merges else 0.0  # of the next round
+        self._merging = FIRST_MERGING if merges else 0.0  # of the next round
         self._walked = 0  # flips over the graph, by all together
         # What compiles rules and loops for merged graphs.
         self._rules: Future[None] | None = None
@@ -157,7 +155,7 @@ class Campaign:
             if self._merging:
                 self._crossing.join(elites)
                 if champions or not self._crossing.has_groups:
-                    self._merging = _merging_share(elites, [one.elite for one in champions])
+                    self._merging = merging_share(elites, [one.elite for one in champions])
             before = horizon
 
     def _crossings(self, count: int, horizon: float) -> list[Task]:
@@ -306,7 +304,7 @@ class Campaign:
         """Gives more of the walks to the mover whose last ones ended better; gives their cuts."""
         cuts = [[elite.cut for elite in elites if elite.by == mover.name] for mover in self._movers]
         if len(cuts) > 1 and all(cuts):
-            goal = 1 - _MOST_SHARE + (2 * _MOST_SHARE - 1) * _chance(*cuts)
+            goal = 1 - _MOST_SHARE + (2 * _MOST_SHARE - 1) * chance(*cuts)
             self._share = (self._share + goal) / 2
         return max(filter(None, cuts), key=lambda own: float(np.divide(own, len(own)).sum()))
 
@@ -336,24 +334,3 @@ def _found(graph: Graph, walk: Walk, better: bool, by: str) -> Found:
         after=np.array(walk.labels, np.int8)[None],
         by=by,
     )
-
-
-def _chance(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """That the first are better on the mean, by the spread of all of them."""
-    cuts = np.array([*ours, *theirs])
-    # Neither sums nor squares may leave the range of float64.
-    cuts = np.ldexp(cuts, -math.frexp(float(np.abs(cuts).max()))[1])
-    cuts -= cuts.min()
-    if not cuts.any():
-        return 0.5
-    cuts /= cuts.max()
-    error = float(cuts.std(ddof=1)) * math.sqrt(1 / len(ours) + 1 / len(theirs))
-    lead = float(cuts[: len(ours)].mean() - cuts[len(ours) :].mean())
-    return NormalDist().cdf(lead / error)
-
-
-def _merging_share(elites: Sequence[Elite], champions: Sequence[Elite]) -> float:
-    """What part of the next round to keep for merging: twice what it has taken of this one."""
-    walked, merged = (sum(elite.cost for elite in group) for group in (elites, champions))
-    least, most = _MERGING
-    return min(max(2 * merged / (walked + merged), least), most)

@@ -220,6 +220,8 @@ def test_configurations_that_make_no_sense():
         EvolutionConfig(params=())
     with pytest.raises(OptionError, match="params=readout, traits=base.*nothing is left to train"):
         first_state(EvolutionConfig(params=("readout",)))
+    with pytest.raises(OptionError, match=r"params=long, .*factors=\(4.0, 120.0\): nothing"):
+        first_state(EvolutionConfig(params=("long",)))
     with pytest.raises(OptionError, match="kinds: there must be"):
         EvolutionConfig(kinds=())
     with pytest.raises(AgentError, match="no agent 'x'"):
