@@ -28,6 +28,7 @@ def test_ratios_are_over_each_graphs_best(scan):
     }
 
 
+@pytest.mark.slow
 def test_a_small_scan(call, tmp_path):
     arguments = [f"--out={tmp_path}", "--vertices=40", "--graphs=2", "--temperatures=0,0.01"]
     status, output, _ = call(*arguments)

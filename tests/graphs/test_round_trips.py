@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ecord_jax.errors import EcordError
 from ecord_jax.graphs import Graph, Problem
+from ecord_jax.graphs.io.biq_mac import BIQ_MAC
 from ecord_jax.graphs.io.files import Source
 from ecord_jax.graphs.io.fitting import fit
 from ecord_jax.graphs.io.formats import FORMATS, encode
@@ -126,6 +127,14 @@ def test_halves_beside_large_integers_are_refused():
     problem = Problem("qubo", "min", couplings, np.array([0, 2**53 + 2]), 0)
     with pytest.raises(EcordError, match="cannot carry digits of coefficients"):
         encode("file", problem, "biq-mac")
+
+
+def test_halves_beside_large_fractions_are_carried():
+    """They are floats before and after, so that reading integers as floats does them no harm."""
+    couplings = Graph.from_edges([(0, 1)], [1])
+    problem = Problem("qubo", "min", couplings, np.array([0.0, 2.0**53 + 2]), 0)
+    assert not fit(problem, BIQ_MAC).losses
+    assert in_order(read_back(problem, BIQ_MAC), BIQ_MAC) == in_order(problem, BIQ_MAC)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

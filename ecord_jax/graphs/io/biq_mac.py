@@ -86,8 +86,9 @@ def rounded_halves(problem: Problem) -> list[str]:
     """Says what is lost where half of a coefficient, as the file has it, cannot be exact."""
     halves = _halved(problem.quadratic)
     exact = np.array_equal(halves * 2, problem.quadratic)
-    if halves.dtype != problem.quadratic.dtype:  # fractions, so that all are read as floats
-        largest = max(np.abs(part).max(initial=0) for part in (problem.linear, problem.quadratic))
+    if halves.dtype != problem.quadratic.dtype:  # fractions, so that integers are read as floats
+        integers = [part for part in (problem.linear, problem.quadratic) if part.dtype.kind == "i"]
+        largest = max(np.abs(part).max(initial=0) for part in integers)
         exact = exact and largest <= MAX_INTEGRAL_FLOAT
     return [] if exact else ["digits of coefficients, of which it has halves"]
 
