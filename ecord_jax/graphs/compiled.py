@@ -1,10 +1,10 @@
 """Loops over arrays that run in plain Python or compiled by numba, from one source.
 
 Such a loop is a function of one NamedTuple of arrays and integers, whose arrays it changes. It and
-the functions that it calls by their names index, compare and count, and know nothing of numba; none
-calls itself. Below some size it runs as it is, on lists, and is done before a compiler would have
-been imported. What has been compiled for a large one, or within `always_compiled`, is used for
-smaller ones, too.
+the functions that it calls by their names index, compare and count, make no arrays but views of
+those, and know nothing of numba; none calls itself. Below some size it runs as it is, on lists, and
+is done before a compiler would have been imported. What has been compiled for a large one, or
+within `always_compiled`, is used for smaller ones, too.
 """
 
 from __future__ import annotations
@@ -88,6 +88,9 @@ def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None
     The result is kept on disk only where NUMBA_CACHE_DIR says where, since numba would put it among
     the sources. There it goes by the loop's file alone: whoever sets it and changes another file
     empties that folder. Other threads go on while the loop runs.
+
+    The loop has arrays that its caller holds and makes none of its own, so that it need not count
+    references to them. Counting them is atomic, and took longer than a flip of `swift` does.
     """
     import numba
 
@@ -96,7 +99,7 @@ def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None
     _make_callable(loop, reorder)
     folder = getattr(numba.config, "CACHE_DIR", "")
     cache = bool(folder) and os.access(folder, os.W_OK)
-    return numba.njit(nogil=True, cache=cache, fastmath=fastmath)(loop)
+    return numba.njit(nogil=True, cache=cache, fastmath=fastmath, _nrt=False)(loop)
 
 
 def _make_callable(caller: Callable[..., Any], reorder: bool) -> None:

@@ -245,8 +245,9 @@ def _exp(x: float) -> float:
 def _fetch(vertex: int, starts: Any, near: Any, weights: Any, rows: Any) -> None:
     """Asks the memory for what `_flip` will read first."""
     prefetch(rows, vertex * _WIDTH)
-    prefetch(near, starts[vertex])
-    prefetch(weights, starts[vertex])
+    for e in (starts[vertex], starts[vertex + 1] - 1):
+        prefetch(near, e)
+        prefetch(weights, e)
 
 
 def _fetch_older(step: int, edges: Any, ring: Any, faded: Any, bins: Any, sums: Any) -> None:
