@@ -99,7 +99,8 @@ def _compile(loop: Callable[[Any], None], reorder: bool) -> Callable[[Any], None
     _make_callable(loop, reorder)
     folder = getattr(numba.config, "CACHE_DIR", "")
     cache = bool(folder) and os.access(folder, os.W_OK)
-    return numba.njit(nogil=True, cache=cache, fastmath=fastmath, _nrt=False)(loop)
+    njit: Any = numba.njit  # its types know nothing of the last option
+    return njit(nogil=True, cache=cache, fastmath=fastmath, _nrt=False)(loop)
 
 
 def _make_callable(caller: Callable[..., Any], reorder: bool) -> None:

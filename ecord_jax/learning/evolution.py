@@ -38,19 +38,22 @@ __all__ = [
 ]
 
 # Rows in the order of TRAITS, found by the same method: in runs of 25 and 30 generations of graphs
-# of all kinds, then 14 of planar and 13 of complete graphs alone; the row for ties is a guess.
+# of all kinds, then 14 of planar and 13 of complete graphs alone; the rows for ties and for
+# clustering are guesses.
 FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
     "temperature": (
         (-2.6076, -0.6763, 0.1275, -0.0139, 0.1914, 0.0),
         (0.0536, -0.0054, -0.0435, 0.0099, -0.1203, 0.0),
         (0.5, 0.0, 0.0, 0.0, 0.0, 0.0),
         (0.3401, 0.0159, 0.0287, 0.0178, -0.0022, 0.0),
+        (-0.2, 0.0, 0.0, 0.0, 0.0, 0.0),
     ),
     "penalty": (
         (-0.7751, 0.0533, -0.1097),
         (0.0163, 0.0033, 0.051),
         (0.0, 0.0, 0.0),
         (0.0376, -0.002, 0.0049),
+        (0.0, 0.0, 0.0),
     ),
     "long": ((0.0, 0.0, 0.0),) * len(TRAITS),
     "curve": (
@@ -58,24 +61,28 @@ FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
         (-0.5215, -0.3639, -0.3769, -0.6677, -0.1722, -0.1737, 0.1255),
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
         (-0.0807, -0.0021, 0.0072, -0.0195, -0.0122, 0.0166, 0.0526),
+        (-0.35, -0.26, -0.18, -0.39, -0.05, -0.08, 0.06),
     ),
     "powers": (
         (0.7609, 0.2491),
         (0.0, 0.0),
         (0.0, 0.0),
         (-0.1179, -0.0605),
+        (0.0, 0.0),
     ),
     "bias": (
         (0.2737, 0.1106),
         (0.0, 0.0),
         (0.0, 0.0),
         (-0.0106, 0.0021),
+        (0.0, 0.0),
     ),
     "bend": (
         (0.6191, 0.1233, -0.1633),
         (0.0309, -0.0391, -0.11),
         (0.0, 0.0, 0.0),
         (-0.0134, 0.0124, 0.0049),
+        (0.0, 0.0, 0.0),
     ),
 }
 _SHARED = tuple(FIRST)  # what has rows
@@ -100,8 +107,7 @@ INPUTS: dict[str, list[dict[str, Any]]] = {
     "time": [{"curve": _ALL}],
     "stagnation": [_columns(temperature=3, penalty=1)],
     "horizon": [_columns(temperature=[4, 5], penalty=2, long=[0, 1, 2])],
-    "ties": [_row("ties")],
-    "unevenness": [_row("unevenness")],
+    **{trait: [_row(trait)] for trait in TRAITS[2:]},
 }
 _MOST_SCORE = 2.0  # spreads from the mean that one instance can count
 

@@ -103,6 +103,16 @@ def _hubs(size: int, rng: np.random.Generator) -> Graph:
     return Graph(ends, np.ones(len(ends), np.int64), graph.names)
 
 
+def _geometric(size: int, rng: np.random.Generator) -> Graph:
+    """Points in a square, joined with those that are near: many triangles."""
+    from scipy.spatial import KDTree
+
+    radius = math.sqrt(rng.uniform(4.0, 12.0) / (math.pi * size))
+    edges = KDTree(rng.random((size, 2))).query_pairs(radius, output_type="ndarray")
+    weights = rng.choice([-1, 1], len(edges)) if rng.random() < 0.5 else np.ones(len(edges), int)
+    return Graph.from_edges(edges, weights, size)
+
+
 _MAKERS: dict[str, _Maker] = {
     "sparse": _sparse,
     "dense": _dense,
@@ -112,6 +122,7 @@ _MAKERS: dict[str, _Maker] = {
     "ba": lambda n, rng: barabasi_albert(n, int(rng.integers(2, 6)), seed=rng),
     "hubs": _hubs,
     "planar": lambda n, rng: planar_union(n // 2, seed=rng, weights=rng.choice(["unit", "signed"])),
+    "geometric": _geometric,
     "square": _square,
     "cube": _cube,
     "heavy": _heavy,

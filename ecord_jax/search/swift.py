@@ -133,7 +133,7 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
     weights = np.ldexp(matrix.data, -exponent)
     owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
     params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
-    params = graph_params(params, graph_traits(owners, weights, size))
+    params = graph_params(params, graph_traits(owners, matrix.indices, weights, size))
     fields = np.bincount(owners, weights**2, minlength=size)
     edges = time_edges(config, size)
     features = vertex_features(config, owners, matrix.indices, weights, size)

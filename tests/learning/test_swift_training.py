@@ -83,9 +83,9 @@ def test_parameters_of_a_vector():
         np.concatenate([value.ravel() for value in params.values()]), vector, rtol=1e-6
     )
     gnn = SwiftConfig(encoder="gnn")
-    params = unpack(np.arange(140), gnn)
+    params = unpack(np.arange(166), gnn)
     assert {name: value.shape for name, value in params.items()} == param_shapes(gnn)
-    assert params["readout"].tolist() == np.arange(104, 140).reshape(9, 4).tolist()
+    assert params["readout"].tolist() == np.arange(130, 166).reshape(9, 4).tolist()
 
 
 def test_a_graph_network_begins_as_the_shipped_agent():
@@ -112,7 +112,7 @@ def test_rows_that_are_not_trained_stay():
     assert not moved.pop("long").any()  # there are no long walks
     for value in moved.values():
         assert value[1:3].all()
-        assert not value[[0, 3]].any()
+        assert not value[[0, 3, 4]].any()
 
 
 @pytest.mark.parametrize("encoder", ["degree", "gnn"])
@@ -155,8 +155,8 @@ def test_what_is_left_out_is_not_seen(name, encoder):
 
 def _scores(params, network, **changes):
     at = {"progress": 0.1, "stagnation": 0.1, "horizon": 30.0, "degree": 3.0, "time": 3}
-    at |= {"ties": 0.1, "unevenness": 0.1} | changes
-    traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"]]
+    at |= {"ties": 0.1, "unevenness": 0.1, "clustering": 0.1} | changes
+    traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"], at["clustering"]]
     params = graph_params(params, np.array(traits))
     edges = time_edges(network, 40)
     features = np.full((40, 9 if network.encoder == "gnn" else 1), math.log(at["degree"]))

@@ -2,6 +2,7 @@
 
 import math
 
+import networkx
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ from ecord_jax.networks.traits import TRAITS, graph_params, graph_traits
 def traits_of(graph):
     matrix = graph.adjacency()
     owners = np.repeat(np.arange(graph.num_vertices), np.diff(matrix.indptr))
-    found = graph_traits(owners, matrix.data, graph.num_vertices)
+    found = graph_traits(owners, matrix.indices, matrix.data, graph.num_vertices)
     return dict(zip(TRAITS, found, strict=True))
 
 
@@ -64,17 +65,61 @@ def test_dense_graphs_of_uneven_weights():
 def test_traits_have_an_end():
     """No parameter is carried beyond what it was trained for."""
     weights = np.append(np.full(998, 1e-12), [1.0, 1.0])
-    assert graph_traits(np.arange(1000), weights, 1000).tolist() == [1, -0.25, 0, 1.5]
+    found = graph_traits(np.arange(1000), np.arange(1000) ^ 1, weights, 1000)
+    assert found.tolist() == [1, -0.25, 0, 1.5, 0]
+    cliques = networkx.caveman_graph(50, 4)
+    assert traits_of(ej.Graph.from_edges(list(cliques.edges)))["clustering"] == 1.5
 
 
 @pytest.mark.parametrize(("edges", "weights"), [([], []), ([(0, 1)], [0])])
 def test_nothing_to_see(edges, weights):
     graph = ej.Graph.from_edges(edges, weights, num_vertices=3)
-    assert list(traits_of(graph).values()) == [1, 0, 0, 0]
+    assert list(traits_of(graph).values()) == [1, 0, 0, 0, 0]
+
+
+def test_clustering_is_how_often_neighbours_are_joined():
+    """Against networkx, over all pairs of neighbours where degrees are alike."""
+    ring = networkx.watts_strogatz_graph(400, 6, 0.05, seed=1)
+    joined = 0.24 * traits_of(ej.Graph.from_edges(list(ring.edges)))["clustering"]
+    edges = np.array(ring.edges)
+    degrees = np.bincount(edges.ravel()).astype(float)
+    chance = (degrees * (degrees - 1)).sum() ** 2 / degrees.sum() ** 3
+    expected = min(networkx.transitivity(ring) - chance, 0.36)
+    assert joined == pytest.approx(expected, abs=0.03)
+
+
+@pytest.mark.parametrize("weights", ["unit", "signed"])
+def test_planar_graphs_are_clustered(weights):
+    graph = models.planar_union(600, seed=1, weights=weights)
+    assert traits_of(graph)["clustering"] == pytest.approx(0.9, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        models.torus((12, 12), seed=1),
+        models.random_regular(500, 4, seed=1),
+        models.erdos_renyi(500, 0.02, seed=1),
+        models.barabasi_albert(500, 4, seed=1),
+        models.power_law(500, 5.0, seed=1),
+        models.sherrington_kirkpatrick(60, seed=1),
+        ej.Graph.from_edges([(0, 1), (2, 3)]),
+    ],
+    ids=["torus", "regular", "er", "ba", "power law", "complete", "matching"],
+)
+def test_degrees_alone_make_no_cluster(graph):
+    assert 0 <= traits_of(graph)["clustering"] < 0.1
+
+
+def test_edges_of_weight_zero_join_nobody():
+    edges = list(networkx.caveman_graph(20, 4).edges)
+    star = [(u, v) for u, v in edges if u % 4 == 0]
+    weights = [int((u, v) in star) for u, v in edges]
+    assert traits_of(ej.Graph.from_edges(edges, weights))["clustering"] == 0
 
 
 def test_parameters_are_sums_of_rows():
-    params = {"bias": np.arange(8, dtype=np.float32).reshape(4, 2), "readout": np.ones((9, 4))}
-    found = graph_params(params, np.array([1.0, 0.5, -1.0, 2.0]))
-    assert found["bias"].tolist() == [0 + 1 - 4 + 12, 1 + 1.5 - 5 + 14]
+    params = {"bias": np.arange(10, dtype=np.float32).reshape(5, 2), "readout": np.ones((9, 4))}
+    found = graph_params(params, np.array([1.0, 0.5, -1.0, 2.0, 0.25]))
+    assert found["bias"].tolist() == [0 + 1 - 4 + 12 + 2, 1 + 1.5 - 5 + 14 + 2.25]
     assert found["readout"] is params["readout"]

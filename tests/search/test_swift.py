@@ -10,7 +10,7 @@ import pytest
 
 import ecord_jax as ej
 from ecord_jax.errors import AgentError, EcordError, OptionError
-from ecord_jax.graphs import models
+from ecord_jax.graphs import compiled, models
 from ecord_jax.networks.agent import Agent, encode
 from ecord_jax.networks.swift import (
     SwiftConfig,
@@ -22,7 +22,7 @@ from ecord_jax.networks.swift import (
     vertex_features,
 )
 from ecord_jax.networks.traits import TRAITS, graph_params, graph_traits
-from ecord_jax.search import campaign, swift, swift_state
+from ecord_jax.search import campaign, swift, swift_state, swift_walk
 from ecord_jax.search.greedy import greedy_labels
 from ecord_jax.search.swift import start_walk, survey
 
@@ -67,6 +67,14 @@ def new_walk(graph, seed=0, agent=AGENT):
     return start_walk(survey(agent, graph), labels, rng)
 
 
+def test_a_compiled_flip_counts_no_references():
+    """Counting is atomic, and takes longer than all else that a flip does."""
+    new_walk(random_graph(40, 4, "unit")).advance(10, 10)
+    codes = compiled._compile(swift_walk.walk, True).inspect_llvm().values()
+    assert codes
+    assert not any("NRT_incref" in code for code in codes)
+
+
 def features_of(graph, config=CONFIG):
     matrix = graph.adjacency()
     owners = np.repeat(np.arange(graph.num_vertices), np.diff(matrix.indptr))
@@ -92,7 +100,7 @@ def expected_scores(graph, walk, edges, budget, best_step=0, agent=AGENT, past=0
     last = max(walk.step - 1, 0)
     at = last - last % walk.state.counts[swift_state.EVERY]  # of the last refresh
     owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
-    params = graph_params(agent.params, graph_traits(owners, matrix.data, size))
+    params = graph_params(agent.params, graph_traits(owners, matrix.indices, matrix.data, size))
     shared = swift_globals(
         params,
         np.float64((past + at) / (past + budget)),
@@ -258,7 +266,7 @@ def test_definition_is_the_same_on_host_and_device(params, config):
 
     def scores(params, weights, peeks, bins, *shared):
         features = vertex_features(config, owners, near, weights, size)
-        params = graph_params(params, np.array([1.0, 0.5, -0.2, 0.3]))
+        params = graph_params(params, np.array([1.0, 0.5, -0.2, 0.3, 0.1]))
         tables = swift_tables(params, config, features, edges)
         return swift_scores(tables, swift_globals(params, *shared), peeks, bins)
 
