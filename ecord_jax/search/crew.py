@@ -223,8 +223,6 @@ class Crew:
                 walk.forget()
                 forgets = False
             ended = walk.step >= budget or self.over
-            if limit.flips is None:
-                ended |= time.monotonic() + pace * count / 2 >= until
 
     def _slice(
         self, walk: Walk, limit: Limit, first: int, until: float, pace: float
@@ -234,8 +232,12 @@ class Crew:
             budget = first + limit.flips
             return min(_SLICE, budget - walk.step), budget
         size, rest = len(walk.best_labels), until - time.monotonic()
-        budget = min(walk.step + max(int(min(rest, self._left()) / pace), 1), _MOST_FLIPS)
         least = max(_LEAST_SLICE, size // 8)  # what begins a slice takes its time, too
         count = min(max(int(_SLICE_SECONDS / pace), least), _MOST_SLICE + size // 8)
-        count = max(min(count, budget - walk.step), 1)
-        return count, max(budget, walk.step + count)
+        if walk.step > first:  # one that was slower than expected ends late rather than at once
+            rest = max(rest, pace * count / 2)
+        flips = max(int(min(rest, self._left()) / pace), 1)
+        flips = min(flips, _MOST_FLIPS - walk.step)
+        # Of one size, so that the last one ends where the walk is told that it will.
+        count = -(-flips // max(round(flips / count), 1))
+        return count, walk.step + flips

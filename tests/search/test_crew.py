@@ -108,6 +108,24 @@ def test_limits_by_seconds_are_met_whatever_the_pace_was_thought_to_be(crew, gue
     assert all(step <= budget for step, budget in walk.calls)
 
 
+@pytest.mark.parametrize("seconds", [0.04, 0.13, 0.22])
+def test_walks_end_where_they_were_told_that_they_would(crew, seconds):
+    """One that is left before would not have cooled down."""
+    walk = SlowWalk(pace=1e-5)
+    list(crew(countdown(60)).drive(walk, Limit(seconds=seconds, pace=1e-5)))
+    step, budget = walk.calls[-1]
+    assert step == budget
+    assert [step for step, budget in walk.calls[:-1] if step > 0.7 * budget] == []
+
+
+def test_a_walk_that_is_slow_ends_late_rather_than_at_once(crew):
+    walk = SlowWalk(pace=3e-5)
+    list(crew(countdown(60)).drive(walk, Limit(seconds=0.2, pace=1e-5)))
+    (first, _), (last, budget) = walk.calls
+    assert last == budget
+    assert last > 1.1 * first
+
+
 def test_walks_end_with_the_time(crew):
     walk, began = SlowWalk(pace=1e-4), time.monotonic()
     list(crew(countdown(0.3)).drive(walk, Limit(seconds=60, pace=1e-4)))
