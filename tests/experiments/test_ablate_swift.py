@@ -9,6 +9,7 @@ import pytest
 
 from ecord_jax.agents import load_agent
 from ecord_jax.learning import swift_trainer
+from ecord_jax.learning.instances import KINDS
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_variants_are_trained_and_played_once(call, tmp_path):
     assert [line.split()[0] for line in printed.splitlines()] == ["variant", "shipped", "no-time"]
     text = out.read_text()
     rows = list(csv.DictReader(text.splitlines()))
-    assert len(rows) == 3 * 12 * 3
+    assert len(rows) == 3 * len(KINDS) * 3
     own = [1e5 * float(row["gain"]) for row in rows if row["variant"] == "shipped"]
     assert f"{np.mean(own):.1f} (0.0)" in printed
     agents = [load_agent(runs / f"no-time-{seed}" / "agent.safetensors") for seed in range(2)]
