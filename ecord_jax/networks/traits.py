@@ -1,10 +1,10 @@
 """What `swift` knows of a graph as a whole; its parameters are linear in these few numbers.
 
 One policy for all graphs is a compromise: tied vertices want it warmer, dense graphs colder at the
-end of long walks, and where neighbours are joined among themselves the penalty of a flip may be
-smaller. The numbers are 0 for a sparse graph of equal weights without ties and triangles, and about
-1 where a trait is marked; a row of parameters is what such a graph wants to be different. Shape
-letters: G traits, H half-edges, N vertices.
+end of long walks, and where there are many triangles the penalty of a flip may be smaller. The
+numbers are 0 for a sparse graph of equal weights without ties and triangles, and about 1 where a
+trait is marked; a row of parameters is what such a graph wants to be different. Shape letters: G
+traits, H half-edges, N vertices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 __all__ = ["TRAITS", "graph_params", "graph_traits"]
 
-TRAITS = ("base", "degree", "ties", "unevenness", "clustering")
+TRAITS = ("base", "degree", "ties", "unevenness", "triangles")
 
 _SPARSE, _DENSER = 5.0, math.log(50.0)  # a mean degree, and how far above it a trait is 1
 _SQUARE = 0.4  # ties of a square lattice
@@ -42,8 +42,9 @@ def graph_traits(
         float64 [G], in the order of `TRAITS`: 1; the log of the mean degree over that of a sparse
         graph; how often a flip changes nothing, over how often on a square lattice; the log of the
         mean w^2 over the square of the mean |w|, which is 0 where all weights are of one size; and
-        how much more often two neighbours of a vertex are joined than its degrees alone would have
-        it, over how much in a union of two planar graphs. Edges of weight 0 are none.
+        how much more often two neighbours of a vertex make a triangle with it that cannot be cut
+        whole than degrees alone would have it, over how much in a union of two planar graphs. Edges
+        of weight 0 are none.
     """
     there = weights != 0
     sizes, owners, near = np.abs(weights[there]), owners[there], near[there]
@@ -53,8 +54,8 @@ def graph_traits(
     denser = math.log(len(sizes) / num_vertices / _SPARSE) / _DENSER
     uneven = math.log(float((sizes**2).mean()) / float(sizes.mean()) ** 2)
     ties = _tie_share(owners, sizes, num_vertices)
-    joined = _joined_share(owners, near, num_vertices)
-    traits = [denser, ties / _SQUARE, uneven / _LONG_TAIL, joined / _TRIANGLES]
+    frustrated = _frustrated_share(owners, near, np.sign(weights[there]), num_vertices)
+    traits = [denser, ties / _SQUARE, uneven / _LONG_TAIL, frustrated / _TRIANGLES]
     return np.append(1.0, np.clip(traits, *_RANGE))
 
 
@@ -89,24 +90,31 @@ def _in_units(sizes: np.ndarray) -> np.ndarray | None:
     return None
 
 
-def _joined_share(owners: np.ndarray, near: np.ndarray, num_vertices: int) -> float:
+def _frustrated_share(
+    owners: np.ndarray, near: np.ndarray, signs: np.ndarray, num_vertices: int
+) -> float:
     """How much more often two neighbours of a vertex are joined than degrees alone would have it.
 
-    Of the vertex at an end of a random edge, that edge's other end and another neighbour, on
-    average over some draws, always the same.
+    One that makes a triangle of which all three edges could be cut, or none need be, counts -1. Of
+    the vertex at an end of a random edge, that edge's other end and another neighbour, on average
+    over some draws, always the same.
     """
-    keys = np.sort(owners.astype(np.int64) * num_vertices + near, kind="stable")
-    rng = np.random.default_rng(0)
-    center, one = np.divmod(keys[rng.integers(len(keys), size=_WEDGES)], num_vertices)
-    first, last = np.searchsorted(keys, [center * num_vertices, (center + 1) * num_vertices])
-    other = keys[rng.integers(first, last)] % num_vertices
-    key = (one * num_vertices + other)[one != other]
-    joined = keys[np.minimum(np.searchsorted(keys, key), len(keys) - 1)] == key
+    keys = owners.astype(np.int64) * num_vertices + near
+    order = np.argsort(keys, kind="stable")
+    keys, signs, rng = keys[order], signs[order], np.random.default_rng(0)
+    first = rng.integers(len(keys), size=_WEDGES)
+    center, one = np.divmod(keys[first], num_vertices)
+    bounds = np.searchsorted(keys, [center * num_vertices, (center + 1) * num_vertices])
+    second = rng.integers(*bounds)
+    other = keys[second] % num_vertices
+    third = np.minimum(np.searchsorted(keys, one * num_vertices + other), len(keys) - 1)
+    joined = keys[third] == one * num_vertices + other
+    found = (joined * signs[first] * signs[second] * signs[third])[one != other]
     # What graphs of these degrees have anyway (Newman, Networks, 2010, section 13.4).
     degrees = np.bincount(owners, minlength=num_vertices).astype(float)
     chance = float((degrees * (degrees - 1)).sum()) ** 2 / float(degrees.sum()) ** 3
     chance = max(chance, len(keys) / (num_vertices * (num_vertices - 1)))
-    return max(float(joined.mean()) - chance, 0.0) if len(key) else 0.0
+    return max(float(found.mean()) - chance * float(signs.mean()) ** 3, 0.0) if len(found) else 0.0
 
 
 def graph_params(params: dict[str, Any], traits: np.ndarray) -> dict[str, Any]:

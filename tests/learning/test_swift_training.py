@@ -155,8 +155,8 @@ def test_what_is_left_out_is_not_seen(name, encoder):
 
 def _scores(params, network, **changes):
     at = {"progress": 0.1, "stagnation": 0.1, "horizon": 30.0, "degree": 3.0, "time": 3}
-    at |= {"ties": 0.1, "unevenness": 0.1, "clustering": 0.1} | changes
-    traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"], at["clustering"]]
+    at |= {"ties": 0.1, "unevenness": 0.1, "triangles": 0.1} | changes
+    traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"], at["triangles"]]
     params = graph_params(params, np.array(traits))
     edges = time_edges(network, 40)
     features = np.full((40, 9 if network.encoder == "gnn" else 1), math.log(at["degree"]))

@@ -68,7 +68,7 @@ def test_traits_have_an_end():
     found = graph_traits(np.arange(1000), np.arange(1000) ^ 1, weights, 1000)
     assert found.tolist() == [1, -0.25, 0, 1.5, 0]
     cliques = networkx.caveman_graph(50, 4)
-    assert traits_of(ej.Graph.from_edges(list(cliques.edges)))["clustering"] == 1.5
+    assert traits_of(ej.Graph.from_edges(list(cliques.edges)))["triangles"] == 1.5
 
 
 @pytest.mark.parametrize(("edges", "weights"), [([], []), ([(0, 1)], [0])])
@@ -77,10 +77,10 @@ def test_nothing_to_see(edges, weights):
     assert list(traits_of(graph).values()) == [1, 0, 0, 0, 0]
 
 
-def test_clustering_is_how_often_neighbours_are_joined():
+def test_triangles_are_how_often_neighbours_are_joined():
     """Against networkx, over all pairs of neighbours where degrees are alike."""
     ring = networkx.watts_strogatz_graph(400, 6, 0.05, seed=1)
-    joined = 0.24 * traits_of(ej.Graph.from_edges(list(ring.edges)))["clustering"]
+    joined = 0.24 * traits_of(ej.Graph.from_edges(list(ring.edges)))["triangles"]
     edges = np.array(ring.edges)
     degrees = np.bincount(edges.ravel()).astype(float)
     chance = (degrees * (degrees - 1)).sum() ** 2 / degrees.sum() ** 3
@@ -88,10 +88,16 @@ def test_clustering_is_how_often_neighbours_are_joined():
     assert joined == pytest.approx(expected, abs=0.03)
 
 
-@pytest.mark.parametrize("weights", ["unit", "signed"])
-def test_planar_graphs_are_clustered(weights):
-    graph = models.planar_union(600, seed=1, weights=weights)
-    assert traits_of(graph)["clustering"] == pytest.approx(0.9, abs=0.1)
+def test_triangles_count_where_not_all_edges_can_be_cut():
+    graph = models.planar_union(600, seed=1)
+    assert traits_of(graph)["triangles"] == pytest.approx(0.9, abs=0.1)
+    assert traits_of(models.planar_union(600, seed=1, weights="signed"))["triangles"] < 0.1
+    negative = ej.Graph(graph.edges, -graph.weights, graph.names)
+    assert traits_of(negative)["triangles"] == 0
+    # Of each triangle's edges two are negative, so that the product is positive.
+    labels = np.random.default_rng(1).choice([-1, 1], graph.num_vertices)
+    gauged = ej.Graph(graph.edges, labels[graph.edges].prod(axis=1), graph.names)
+    assert traits_of(gauged)["triangles"] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -107,15 +113,15 @@ def test_planar_graphs_are_clustered(weights):
     ],
     ids=["torus", "regular", "er", "ba", "power law", "complete", "matching"],
 )
-def test_degrees_alone_make_no_cluster(graph):
-    assert 0 <= traits_of(graph)["clustering"] < 0.1
+def test_degrees_alone_make_no_triangles(graph):
+    assert 0 <= traits_of(graph)["triangles"] < 0.1
 
 
 def test_edges_of_weight_zero_join_nobody():
     edges = list(networkx.caveman_graph(20, 4).edges)
     star = [(u, v) for u, v in edges if u % 4 == 0]
     weights = [int((u, v) in star) for u, v in edges]
-    assert traits_of(ej.Graph.from_edges(edges, weights))["clustering"] == 0
+    assert traits_of(ej.Graph.from_edges(edges, weights))["triangles"] == 0
 
 
 def test_parameters_are_sums_of_rows():
