@@ -72,8 +72,8 @@ class SwiftConfig:
     """
 
     knots: int = 7
-    bins: int = 12
-    refreshes: int = 12
+    bins: int = 7
+    refreshes: int = 6
     encoder: Encoder = "degree"
 
     def __post_init__(self) -> None:

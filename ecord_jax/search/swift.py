@@ -16,7 +16,10 @@ from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vertex_features
 from ecord_jax.networks.traits import graph_params, graph_traits
 from ecord_jax.search.dense import as_rows, is_dense
+from ecord_jax.search.swift_batch import walk_batches
+from ecord_jax.search.swift_dense import walk_dense
 from ecord_jax.search.swift_state import (
+    BATCH,
     BEST,
     BEST_STEP,
     BUDGET,
@@ -30,7 +33,7 @@ from ecord_jax.search.swift_state import (
     STEP,
     WalkState,
 )
-from ecord_jax.search.swift_walk import walk, walk_dense
+from ecord_jax.search.swift_walk import walk
 from ecord_jax.search.walks import Mover, StartWalk
 
 __all__ = ["OWN", "SETTINGS", "SwiftWalk", "start_walk", "survey", "swift_mover"]
@@ -38,11 +41,12 @@ __all__ = ["OWN", "SETTINGS", "SwiftWalk", "start_walk", "survey", "swift_mover"
 # What each walk has for itself in its state; the rest is shared.
 OWN = (
     *("rows", "bins", "held", "ring", "faded", "sums", "peaks", "some", "exponents"),
-    *("columns", "shared", "counts"),
+    *("columns", "shared", "counts", "ahead", "rests", "marks", "changed"),
 )
 # The parameters of the globals, in the order of `WalkState.settings`.
 SETTINGS = ("temperature", "penalty", "bend", "long")
 
+_LARGE = 1 << 16  # from so many vertices on waiting for memory takes longer than batches do
 _DENSE = 0.25  # with more neighbours passes over all vertices are faster
 _NEVER = -(1 << 60)
 _LINE = 64  # bytes of a cache line
@@ -94,19 +98,22 @@ class SwiftWalk:
     def advance(self, num_steps: int, budget: int, past: int = 0) -> None:
         """Does T flips.
 
+        In parts they are the same, but on large graphs, which are walked in batches.
+
         Args:
             num_steps: T.
             budget: flips of the whole walk, those done included; heeded from the next refresh on.
             past: flips that count as done before the first.
         """
-        before, best = self.step, self.best_cut
+        before, best, large = self.step, self.best_cut, len(self.state.rows) > _LARGE
         self.state.counts[[BUDGET, PAST]] = budget + past, past
         state = self.state._replace(
-            draws=self.rng.random(num_steps),
+            draws=self.rng.random(num_steps + large * num_steps // 4),
+            choices=self.rng.random(large * num_steps),
             actions=np.empty(num_steps, np.int32),
             cuts=np.empty(num_steps + 1),
         )
-        loop = walk_dense if len(state.matrix) else walk
+        loop = walk_dense if len(state.matrix) else walk_batches if large else walk
         self.state = run_loop(loop, state, _COMPILED, reorder=True)
         if self.best_cut > best:
             self.best_labels = _flipped(self.labels, self.actions[: self.best_step - before])
@@ -167,11 +174,16 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         exponents=np.zeros(most + LANES),
         matrix=whole,
         columns=np.ascontiguousarray(rows.T[:4, : size if dense else 0]),
+        ahead=np.zeros(BATCH, np.int32),
+        rests=np.zeros(BATCH),
+        marks=np.zeros(levels[1] // FAN, np.int32),
+        changed=np.zeros(levels[1] // FAN, np.int32),
         draws=np.zeros(0),
+        choices=np.zeros(0),
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
-        shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale]),
-        counts=np.array([0, 1, 0, config.refresh_every(size), 0, 0]),
+        shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale, 0.0, 0.0]),
+        counts=np.array([0, 1, 0, config.refresh_every(size), *[0] * 7]),
     )
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 FAN = 32  # numbers that make a sum
+BATCH = 16  # flips that vertices are drawn for at once, see `ecord_jax.search.swift_batch`
 LANES = 8  # exponentials are computed in multiples of so many
 # Columns of `rows`, places in `shared` and in `counts`, rows of `columns`.
 GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST = 0, 1, 2, 3, 4, 5, 6
 CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
+TOTAL, OTHERS = 8, 9
 STEP, BUDGET, BEST_STEP, EVERY, COUNTED, PAST = 0, 1, 2, 3, 4, 5
+DRAWN, AT, END, BATCHES, CHANGED = 6, 7, 8, 9, 10
 # The gain is the first there, too.
 BASE, FACE, FIELD = 1, 2, 3
 
@@ -46,13 +49,20 @@ class WalkState(NamedTuple):
         matrix: float [N, N], the weights; [0, 0] where neighbours are few.
         columns: float64 [4, N], where there is a matrix: the gain again; what else there is of a
             score; the side; and the field, which is the peek if the side were 1.
-        draws: float64 [T], uniform numbers.
+        ahead, rests: int32 and float64 [BATCH]: the blocks of 32 vertices drawn for a batch, in
+            whose places their vertices come later; and where in their sums.
+        marks: int32 [blocks], the last batch that each changed in.
+        changed: int32 [blocks], those that have changed in this batch.
+        draws: float64 [T], uniform numbers; some more where there are batches.
+        choices: float64 [T], more such numbers, where there are batches.
         actions: int32 [T], the vertices flipped.
         cuts: float64 [T + 1], the cut before the first and after each.
-        shared: float64 [8]: the cut, the best one, the largest score at the last refresh, 1 / T,
-            the progress, the two factors of the bend, and 1 / s.
-        counts: int64 [6]: flips done, the budget, when the best was met, flips between refreshes,
-            when peeks were last computed, and how many count as done before the first.
+        shared: float64 [10]: the cut, the best one, the largest score at the last refresh, 1 / T,
+            the progress, the two factors of the bend, 1 / s; and of a batch the sum of all weights
+            at its begin, and that of what has not changed since.
+        counts: int64 [11]: flips done, the budget, when the best was met, flips between refreshes,
+            when peeks were last computed, and how many count as done before the first; of `draws`
+            those used; and of a batch the place, the end, the number, and blocks changed.
     """
 
     starts: Any
@@ -73,7 +83,12 @@ class WalkState(NamedTuple):
     exponents: Any
     matrix: Any
     columns: Any
+    ahead: Any
+    rests: Any
+    marks: Any
+    changed: Any
     draws: Any
+    choices: Any
     actions: Any
     cuts: Any
     shared: Any

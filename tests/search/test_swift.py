@@ -127,8 +127,51 @@ def test_weights_where_neighbours_are_many(kind, size, degree):
     check_weights(graph, past=9_000)
 
 
-def test_weights_where_rows_are_fetched_ahead():
-    check_weights(models.erdos_renyi(40_000, 6 / 40_000, seed=1))
+@pytest.mark.parametrize("size", [40_000, 70_000])
+def test_weights_where_memory_is_asked_for_ahead(size):
+    check_weights(models.erdos_renyi(size, 6 / size, seed=1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_in_batches(kind, monkeypatch):
+    monkeypatch.setattr(swift, "_LARGE", 0)
+    check_weights(random_graph(1500, 6, kind))
+
+
+@pytest.mark.parametrize("kind", ["unit", "float"])
+def test_batches_draw_as_single_flips_do(kind, monkeypatch):
+    """What is drawn ahead for a batch, against walks that draw each vertex when its time comes."""
+    graph, walks, flips = random_graph(400, 6, kind), 8000, 12
+    ground, labels = survey(hot_agent(), graph), RNG.integers(0, 2, 400, np.int8)
+    adjacent = graph.adjacency().toarray() != 0
+
+    def flipped(seed):
+        walk = start_walk(ground, labels, np.random.default_rng(seed))
+        walk.advance(flips, 4000)
+        return walk.actions
+
+    def table(first_seed):
+        """How often each vertex is flipped; how often one after a neighbour, and in its block."""
+        actions = np.array([flipped(first_seed + number) for number in range(walks)])
+        before, after = actions[:, :-1].ravel(), actions[:, 1:].ravel()
+        near, same = adjacent[before, after].sum(), (before // 32 == after // 32).sum()
+        return np.array([*np.bincount(actions.ravel(), minlength=400), near, same])
+
+    expected = table(0)
+    monkeypatch.setattr(swift, "_LARGE", 0)
+    got = table(10**6)
+    often = got + expected > 20
+    deviations = ((got - expected) / np.sqrt(np.maximum(got + expected, 1)))[often]
+    assert often.sum() > 100
+    assert (deviations**2).mean() < 1 + 4 * math.sqrt(2 / often.sum())
+    assert np.abs(deviations[-2:]).max() < 4
+
+
+def hot_agent():
+    """With it a flip changes a small part of all weights."""
+    level = PARAMS["temperature"].copy()
+    level[0, 0] += 2.5
+    return Agent({**PARAMS, "temperature": level}, CONFIG)
 
 
 def test_weights_of_a_walk_that_has_a_past():
