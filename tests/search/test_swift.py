@@ -22,7 +22,7 @@ from ecord_jax.networks.swift import (
     vertex_features,
 )
 from ecord_jax.networks.traits import TRAITS, graph_params, graph_traits
-from ecord_jax.search import campaign, swift, swift_state, swift_walk
+from ecord_jax.search import campaign, swift, swift_batch, swift_state, swift_walk
 from ecord_jax.search.greedy import greedy_labels
 from ecord_jax.search.swift import start_walk, survey
 
@@ -67,10 +67,14 @@ def new_walk(graph, seed=0, agent=AGENT):
     return start_walk(survey(agent, graph), labels, rng)
 
 
-def test_a_compiled_flip_counts_no_references():
+@pytest.mark.parametrize(
+    ("loop", "large"), [(swift_walk.walk, 1 << 16), (swift_batch.walk_batches, 0)]
+)
+def test_a_compiled_flip_counts_no_references(loop, large, monkeypatch):
     """Counting is atomic, and takes longer than all else that a flip does."""
+    monkeypatch.setattr(swift, "_LARGE", large)
     new_walk(random_graph(40, 4, "unit")).advance(10, 10)
-    codes = compiled._compile(swift_walk.walk, True).inspect_llvm().values()
+    codes = compiled._compile(loop, True).inspect_llvm().values()
     assert codes
     assert not any("NRT_incref" in code for code in codes)
 
@@ -231,8 +235,10 @@ def test_what_a_walk_says_of_its_cuts(kind, degree):
     assert seen[walk.best_step - 1] == pytest.approx(unit * walk.best_cut, abs=1e-9)
 
 
+@pytest.mark.parametrize("large", [1 << 16, 0])
 @pytest.mark.parametrize("power", [1, 4, 6])
-def test_sums_stay_right_where_weights_differ_much(power):
+def test_sums_stay_right_where_weights_differ_much(power, large, monkeypatch):
+    monkeypatch.setattr(swift, "_LARGE", large)
     base = random_graph(1500, 6, "float")
     weights = np.sign(base.weights) * np.abs(base.weights) ** power
     walk = new_walk(ej.Graph(base.edges, weights, base.names))
