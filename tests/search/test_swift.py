@@ -365,6 +365,17 @@ def test_time_edges(size):
     assert edges[-1] == size
 
 
+@pytest.mark.parametrize("size", [2, 40, 125, 600, 100_000])
+def test_a_vertex_just_flipped_is_at_the_first_knot(size):
+    edges = time_edges(CONFIG, size)
+    features = np.zeros((size, 1))
+    own = graph_params(PARAMS, np.ones(len(TRAITS)))
+    tables = swift_tables(own, CONFIG, features, edges)
+    assert tables.curve[np.searchsorted(edges, 1, side="right")] == pytest.approx(own["curve"][0])
+    if size > 100:
+        assert len(set(tables.curve)) > 4
+
+
 def test_a_walk_in_pieces_is_the_same():
     graph = random_graph(200, 6, "unit")
     whole, pieces = new_walk(graph, seed=3), new_walk(graph, seed=3)
