@@ -224,8 +224,8 @@ def swift_tables(
 def _curve(xp: Any, values: Any, config: SwiftConfig, edges: np.ndarray, size: int) -> Any:
     """P in the (geometric) middle of each bin.
 
-    At the first knot where a vertex is right after its flip: on a small graph that may be many
-    parts of |V| long, and the vertex must not flip back for all that.
+    At the first knot in the bin of a vertex just flipped: on a small graph one flip is more of |V|
+    than the first knots are, and the vertex must not flip back for all that.
     """
     below = np.concatenate([[max(edges[0] / 2, 1.0)], edges[:-1]])
     middles = 0.5 * (np.log(below) + np.log(edges)) - math.log(max(size, 1))

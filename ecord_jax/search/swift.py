@@ -105,7 +105,8 @@ class SwiftWalk:
             budget: flips of the whole walk, those done included; heeded from the next refresh on.
             past: flips that count as done before the first.
         """
-        before, best, large = self.step, self.best_cut, len(self.state.rows) > _LARGE
+        before, best, dense = self.step, self.best_cut, len(self.state.matrix) > 0
+        large = not dense and len(self.state.rows) > _LARGE
         self.state.counts[[BUDGET, PAST]] = budget + past, past
         state = self.state._replace(
             draws=self.rng.random(num_steps + large * num_steps // 4),
@@ -113,7 +114,7 @@ class SwiftWalk:
             actions=np.empty(num_steps, np.int32),
             cuts=np.empty(num_steps + 1),
         )
-        loop = walk_dense if len(state.matrix) else walk_batches if large else walk
+        loop = walk_dense if dense else walk_batches if large else walk
         self.state = run_loop(loop, state, _COMPILED, reorder=True)
         if self.best_cut > best:
             self.best_labels = _flipped(self.labels, self.actions[: self.best_step - before])

@@ -40,6 +40,8 @@ from ecord_jax.search.swift_step import (
     WIDTH,
     age,
     begin,
+    fetch_edges,
+    fetch_near,
     fetch_older,
     flip,
     look,
@@ -53,7 +55,7 @@ __all__ = ["walk_batches"]
 
 # So many flips before its own a vertex is known, its edges are asked for, and its neighbours.
 _KNOWN, _EDGES, _NEAR = 6, 4, 2
-_MOST = 64  # neighbours that are asked for
+_MOST = 64  # neighbours that are asked for: those of a hub would drive out all else
 
 
 def walk_batches(w: WalkState) -> None:
@@ -160,16 +162,10 @@ def _fetch(
     if 0 <= k < end:
         vertex = ahead[k]
         prefetch(ring, int(rows[vertex, LAST]) & (len(ring) - 1))
-        for e in (starts[vertex], starts[vertex + 1] - 1):
-            prefetch(near, e)
-            prefetch(weights, e)
+        fetch_edges(vertex, starts, near, weights)
     k = at + _NEAR
     if 0 <= k < end:
-        first = starts[ahead[k]]
-        for e in range(first, min(starts[ahead[k] + 1], first + _MOST)):
-            prefetch(rows, near[e] * WIDTH)
-            prefetch(bins, near[e])
-            prefetch(sums, near[e])
+        fetch_near(ahead[k], _MOST, starts, near, rows, bins, sums)
 
 
 def _try(

@@ -52,6 +52,8 @@ __all__ = [
     "age",
     "begin",
     "exp",
+    "fetch_edges",
+    "fetch_near",
     "fetch_older",
     "flip",
     "look",
@@ -144,6 +146,24 @@ def exp(x: float) -> float:
     for _ in range(_SQUARINGS):
         power *= power
     return power
+
+
+def fetch_edges(vertex: int, starts: Any, near: Any, weights: Any) -> None:
+    """Asks the memory for the first edge of a vertex and for the last."""
+    for e in (starts[vertex], starts[vertex + 1] - 1):
+        prefetch(near, e)
+        prefetch(weights, e)
+
+
+def fetch_near(
+    vertex: int, most: int, starts: Any, near: Any, rows: Any, bins: Any, sums: Any
+) -> None:
+    """Asks the memory for what `flip` will read of the neighbours, but for so many at most."""
+    first = starts[vertex]
+    for e in range(first, min(starts[vertex + 1], first + most)):
+        prefetch(rows, near[e] * WIDTH)
+        prefetch(bins, near[e])
+        prefetch(sums, near[e])
 
 
 def fetch_older(step: int, edges: Any, ring: Any, faded: Any, bins: Any, sums: Any) -> None:

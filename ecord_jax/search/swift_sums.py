@@ -1,8 +1,8 @@
 """The weights with which vertices are flipped, and sums over 32 of them, over 32 sums and so on.
 
 So a vertex is drawn by looking at some numbers of each level. All levels lie in one array, see
-`ecord_jax.search.swift_state`; these functions are a part of the loops that walk
-and compiled with them.
+`ecord_jax.search.swift_state`; these functions are a part of the loops that walk and compiled with
+them.
 """
 
 from __future__ import annotations

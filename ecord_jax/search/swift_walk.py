@@ -6,8 +6,6 @@ changes. The loop follows `ecord_jax.graphs.compiled`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ecord_jax.graphs.compiled import prefetch
 from ecord_jax.search.swift_state import CUT, EVERY, PEEK, STEP, WalkState
 from ecord_jax.search.swift_step import (
@@ -15,6 +13,8 @@ from ecord_jax.search.swift_step import (
     WIDTH,
     age,
     begin,
+    fetch_edges,
+    fetch_near,
     fetch_older,
     flip,
     look,
@@ -41,13 +41,14 @@ def walk(w: WalkState) -> None:
         vertex = draw(w.draws[turn], w.sums, w.levels)
         # What takes no waiting is done between what is asked for and what needs it.
         if len(rows) > _CACHED:
-            _fetch(vertex, w.starts, w.near, w.weights, rows)
+            prefetch(rows, vertex * WIDTH)
+            fetch_edges(vertex, w.starts, w.near, w.weights)
             fetch_older(step + AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         note(vertex, step, rows, w.bins, w.ring, w.faded)
         aged = age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
         shared[CUT] += rows[vertex, PEEK]
         if len(rows) > _CACHED:
-            _fetch_near(vertex, w.starts, w.near, rows, w.bins, w.sums)
+            fetch_near(vertex, len(w.near), w.starts, w.near, rows, w.bins, w.sums)
         many = flip(
             vertex,
             aged,
@@ -65,19 +66,3 @@ def walk(w: WalkState) -> None:
         put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         take(step + 1, shared, counts)
-
-
-def _fetch(vertex: int, starts: Any, near: Any, weights: Any, rows: Any) -> None:
-    """Asks the memory for what `flip` will read first."""
-    prefetch(rows, vertex * WIDTH)
-    for e in (starts[vertex], starts[vertex + 1] - 1):
-        prefetch(near, e)
-        prefetch(weights, e)
-
-
-def _fetch_near(vertex: int, starts: Any, near: Any, rows: Any, bins: Any, sums: Any) -> None:
-    """Asks the memory for what `flip` will read of the neighbours."""
-    for e in range(starts[vertex], starts[vertex + 1]):
-        prefetch(rows, near[e] * WIDTH)
-        prefetch(bins, near[e])
-        prefetch(sums, near[e])
