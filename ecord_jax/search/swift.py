@@ -26,10 +26,8 @@ from ecord_jax.search.swift_state import (
     CUT,
     FAN,
     LANES,
-    LAST,
     PAST,
-    PEEK,
-    SIDE,
+    ROW,
     STEP,
     WalkState,
 )
@@ -40,7 +38,7 @@ __all__ = ["OWN", "SETTINGS", "SwiftWalk", "start_walk", "survey", "swift_mover"
 
 # What each walk has for itself in its state; the rest is shared.
 OWN = (
-    *("rows", "bins", "held", "ring", "faded", "sums", "peaks", "some", "exponents"),
+    *("rows", "bins", "held", "ring", "faded", "sums", "some", "exponents"),
     *("columns", "shared", "counts", "ahead", "rests", "marks", "changed"),
 )
 # The parameters of the globals, in the order of `WalkState.settings`.
@@ -48,7 +46,6 @@ SETTINGS = ("temperature", "penalty", "bend", "long")
 
 _LARGE = 1 << 16  # from so many vertices on waiting for memory takes longer than batches do
 _DENSE = 0.25  # with more neighbours passes over all vertices are faster
-_NEVER = -(1 << 60)
 _LINE = 64  # bytes of a cache line
 _COMPILED = 1 << 62  # a size at which `run_loop` always compiles
 
@@ -146,9 +143,9 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
     edges = time_edges(config, size)
     features = vertex_features(config, owners, matrix.indices, weights, size)
     tables = swift_tables(params, config, features, edges)
-    rows = np.zeros((size, 8))
-    rows[:, :PEEK] = np.stack(tables[:PEEK], axis=1)
-    rows[:, LAST] = _NEVER
+    rows = np.zeros(size, ROW)
+    for name in ("gain", "bias", "drift", "penalty"):
+        rows[name] = getattr(tables, name)
     scale = math.sqrt(fields.mean()) or 1.0
     dense = dense and is_dense(graph, _DENSE)
     matrix.data = weights
@@ -170,11 +167,10 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         ring=np.full(around, -1, np.int32),
         faded=np.zeros(around),
         sums=np.zeros(levels[-1]),
-        peaks=np.zeros(levels[-1]),
         some=np.zeros(most + LANES, np.int32),
         exponents=np.zeros(most + LANES),
         matrix=whole,
-        columns=np.ascontiguousarray(rows.T[:4, : size if dense else 0]),
+        columns=np.stack([rows["gain"].astype(float)] * 4)[:, : size if dense else 0].copy(),
         ahead=np.zeros(BATCH, np.int32),
         rests=np.zeros(BATCH),
         marks=np.zeros(levels[1] // FAN, np.int32),
@@ -183,7 +179,7 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         choices=np.zeros(0),
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
-        shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale, 0.0, 0.0]),
+        shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale, 0.0, 0.0, 0.0]),
         counts=np.array([0, 1, 0, config.refresh_every(size), *[0] * 7]),
     )
 
@@ -208,7 +204,7 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
         rng: of the walk's draws.
     """
     state = ground._replace(**{name: _copy(getattr(ground, name)) for name in OWN})
-    state.rows[:, SIDE] = 1.0 - 2.0 * labels
+    state.rows["side"] = 1.0 - 2.0 * labels
     return SwiftWalk(state, rng, labels.astype(np.int8), labels.astype(np.int8))
 
 

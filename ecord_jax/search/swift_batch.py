@@ -27,6 +27,7 @@ from ecord_jax.search.swift_state import (
     END,
     EVERY,
     FAN,
+    INSIDE,
     LAST,
     OTHERS,
     PEEK,
@@ -49,12 +50,13 @@ from ecord_jax.search.swift_step import (
     take,
     weigh_all,
 )
-from ecord_jax.search.swift_sums import SHIFT, draw, find, put, total
+from ecord_jax.search.swift_sums import MANY, SHIFT, draw, find, put, sum_up, total
 
 __all__ = ["walk_batches"]
 
 # So many flips before its own a vertex is known, its edges are asked for, and its neighbours.
 _KNOWN, _EDGES, _NEAR = 6, 4, 2
+_KEPT = 3
 _MOST = 64  # neighbours that are asked for: those of a hub would drive out all else
 
 
@@ -67,9 +69,10 @@ def walk_batches(w: WalkState) -> None:
         step = counts[STEP]
         if step % counts[EVERY] == 0:
             look(w.settings, shared, counts, len(rows), w.curve, w.held)
-            weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
+            weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
             counts[AT] = counts[END]
         if counts[AT] == counts[END]:
+            sum_up(_KEPT, w.sums, w.levels)
             _begin_batch(w.draws, w.ahead, w.rests, counts, shared, w.sums, w.levels)
         vertex, choice = -1, w.choices[turn]
         while vertex < 0 and counts[AT] < counts[END]:
@@ -90,11 +93,12 @@ def walk_batches(w: WalkState) -> None:
                 choice, w.ahead, counts, shared, w.marks, w.changed, w.sums, w.levels
             )
         if vertex < 0:
+            sum_up(_KEPT, w.sums, w.levels)
             vertex = draw(choice, w.sums, w.levels)
         fetch_older(step + AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         note(vertex, step, rows, w.bins, w.ring, w.faded)
         aged = age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
-        shared[CUT] += rows[vertex, PEEK]
+        shared[CUT] += rows[vertex].peek
         many = flip(
             vertex,
             aged,
@@ -110,7 +114,9 @@ def walk_batches(w: WalkState) -> None:
             w.sums,
         )
         _mark(many, w.some, counts, shared, w.marks, w.changed, w.sums, w.levels)
-        put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
+        shared[INSIDE] += put(
+            many, w.some, w.exponents, w.sums, w.levels, min(_KEPT, len(w.levels))
+        )
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         take(step + 1, shared, counts)
 
@@ -130,7 +136,7 @@ def _begin_batch(
     for k in range(many):
         for line in range(FAN // NUMBERS):
             prefetch(sums, ahead[k] * FAN + line * NUMBERS)
-    counts[AT], counts[END], counts[CHANGED] = -_KNOWN, many, 0
+    counts[AT], counts[END], counts[CHANGED], shared[INSIDE] = -_KNOWN, many, 0, 0.0
     counts[BATCHES] += 1
 
 
@@ -155,13 +161,13 @@ def _fetch(
     k = at + _KNOWN
     if k < end:
         vertex = ahead[k] = find(rests[k], ahead[k] * FAN, sums)[0]
-        prefetch(rows, vertex * WIDTH)
+        prefetch(rows, vertex)
         prefetch(bins, vertex)
         prefetch(starts, vertex)
     k = at + _EDGES
     if 0 <= k < end:
         vertex = ahead[k]
-        prefetch(ring, int(rows[vertex, LAST]) & (len(ring) - 1))
+        prefetch(ring, rows[vertex].place)
         fetch_edges(vertex, starts, near, weights)
     k = at + _NEAR
     if 0 <= k < end:
@@ -184,7 +190,7 @@ def _try(
     if at < 0:
         return -1, choice
     counts[DRAWN] += 1
-    inside = total(sums, levels) - shared[OTHERS]
+    inside = max(shared[INSIDE], 0.0)
     share = inside / (shared[TOTAL] + inside)
     if choice < share:
         return _among(choice / share * inside, counts[CHANGED], changed, sums, levels[1]), 0.0
@@ -215,13 +221,15 @@ def _mark(
 
     Where they weigh most of all the batch ends, before rounding errors are much of the others' sum.
     """
-    number, so_far, others = counts[BATCHES], counts[CHANGED], shared[OTHERS]
+    number, so_far = counts[BATCHES], counts[CHANGED]
+    others, inside = shared[OTHERS], shared[INSIDE]
     for m in range(many):
         block = some[m] >> SHIFT
         if marks[block] != number:
             marks[block], changed[so_far] = number, block
             others -= sums[levels[1] + block]
+            inside += sums[levels[1] + block]
             so_far += 1
-    counts[CHANGED], shared[OTHERS] = so_far, others
-    if 2.0 * others < shared[TOTAL]:
+    counts[CHANGED], shared[OTHERS], shared[INSIDE] = so_far, others, inside
+    if 2.0 * others < shared[TOTAL] or MANY * many > len(sums):
         counts[AT] = counts[END]

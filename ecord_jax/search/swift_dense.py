@@ -40,25 +40,25 @@ def walk_dense(w: WalkState) -> None:
     rows, columns, shared, counts = w.rows, w.columns, w.shared, w.counts
     w.cuts[0] = begin(w.starts, w.near, w.weights, rows, shared, counts)
     for i in range(len(rows)):
-        columns[FACE, i], columns[FIELD, i] = rows[i, SIDE], rows[i, PEEK] * rows[i, SIDE]
+        columns[FACE, i], columns[FIELD, i] = rows[i].side, rows[i].peek * rows[i].side
     for turn in range(len(w.draws)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
             look(w.settings, shared, counts, len(rows), w.curve, w.held)
             _set_peeks(rows, columns)
-            weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
+            weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
             _set_bases(rows, w.bins, w.held, shared, columns[BASE])
         vertex = draw(w.draws[turn], w.sums, w.levels)
-        columns[BASE, vertex] += rows[vertex, PENALTY] * (w.held[w.bins[vertex]] - w.held[0])
+        columns[BASE, vertex] += rows[vertex].penalty * (w.held[w.bins[vertex]] - w.held[0])
         note(vertex, step, rows, w.bins, w.ring, w.faded)
         many = age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
         for m in range(many):
             columns[BASE, w.some[m]] += w.exponents[m]
         side = columns[FACE, vertex]
         shared[CUT] += columns[FIELD, vertex] * side
-        columns[FACE, vertex] = rows[vertex, SIDE] = -side
+        columns[FACE, vertex] = rows[vertex].side = -side
         _pass(w.matrix[vertex], side, columns, shared, w.sums)
-        sum_up(w.sums, w.peaks, w.levels)
+        sum_up(1, w.sums, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         take(step + 1, shared, counts)
     _set_peeks(rows, columns)
@@ -66,13 +66,13 @@ def walk_dense(w: WalkState) -> None:
 
 def _set_peeks(rows: Any, columns: Any) -> None:
     for i in range(len(rows)):
-        rows[i, PEEK] = columns[FIELD, i] * columns[FACE, i]
+        rows[i].peek = columns[FIELD, i] * columns[FACE, i]
 
 
 def _set_bases(rows: Any, bins: Any, held: Any, shared: Any, bases: Any) -> None:
     for i in range(len(rows)):
-        bias = rows[i, BIAS] + rows[i, DRIFT] * shared[PROGRESS]
-        bases[i] = bias - rows[i, PENALTY] * held[bins[i]]
+        bias = rows[i].bias + rows[i].drift * shared[PROGRESS]
+        bases[i] = bias - rows[i].penalty * held[bins[i]]
 
 
 def _pass(row: Any, side: float, columns: Any, shared: Any, sums: Any) -> None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 FAN = 32  # numbers that make a sum
 BATCH = 16  # flips that vertices are drawn for at once, see `ecord_jax.search.swift_batch`
 LANES = 8  # exponentials are computed in multiples of so many
+ROW = np.dtype([("peek", "f8"), ("gain", "f4"), ("bias", "f4"), ("drift", "f4"), ("penalty", "f4"), ("side", "f4"), ("place", "i4")])
 # Columns of `rows`, places in `shared` and in `counts`, rows of `columns`.
 GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST = 0, 1, 2, 3, 4, 5, 6
 CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
-TOTAL, OTHERS = 8, 9
+TOTAL, OTHERS, INSIDE = 8, 9, 10
 STEP, BUDGET, BEST_STEP, EVERY, COUNTED, PAST = 0, 1, 2, 3, 4, 5
 DRAWN, AT, END, BATCHES, CHANGED = 6, 7, 8, 9, 10
 # The gain is the first there, too.
@@ -43,7 +46,6 @@ class WalkState(NamedTuple):
         sums: float64 [S], the weights with which vertices are flipped, up to a factor, and level by
             level the sums of 32 numbers of the level before; each level is filled up with zeros to
             a multiple of 32, the last has no more than 32.
-        peaks: float64 [S], the most that each sum has been since its terms were last summed.
         some, exponents: int32 and float64 [., a multiple of 8]: room for the vertices that a step
             weighs anew.
         matrix: float [N, N], the weights; [0, 0] where neighbours are few.
@@ -78,7 +80,6 @@ class WalkState(NamedTuple):
     ring: Any
     faded: Any
     sums: Any
-    peaks: Any
     some: Any
     exponents: Any
     matrix: Any

@@ -90,10 +90,10 @@ def _count(starts: Any, near: Any, weights: Any, rows: Any) -> float:
     for i in range(len(rows)):
         peek = 0.0
         for e in range(starts[i], starts[i + 1]):
-            agreement = weights[e] * rows[i, SIDE] * rows[near[e], SIDE]
+            agreement = weights[e] * rows[i].side * rows[near[e]].side
             peek += agreement
             cut += (weights[e] - agreement) / 4
-        rows[i, PEEK] = peek
+        rows[i].peek = peek
     return cut
 
 
@@ -113,7 +113,7 @@ def look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: A
 
 
 def weigh_all(
-    rows: Any, bins: Any, held: Any, shared: Any, sums: Any, peaks: Any, levels: Any
+    rows: Any, bins: Any, held: Any, shared: Any, sums: Any, levels: Any
 ) -> None:
     top = -math.inf
     for i in range(len(rows)):
@@ -122,16 +122,17 @@ def weigh_all(
     shared[TOP] = top
     for i in range(len(rows)):
         sums[i] = exp(sums[i] - top)
-    sum_up(sums, peaks, levels)
+    sum_up(1, sums, levels)
 
 
 def _score(i: int, rows: Any, bins: Any, held: Any, shared: Any) -> float:
     """z_i / T, see `swift_scores`."""
-    x = rows[i, PEEK] * shared[UNIT]
+    row = rows[i]
+    x = row.peek * shared[UNIT]
     loss = min(max(x, DEEPEST), 0.0)
     bend = shared[RISE] * max(x, 0.0) + shared[DIP] * loss * loss
-    bias = rows[i, BIAS] + rows[i, DRIFT] * shared[PROGRESS]
-    z = rows[i, GAIN] * x + bend + bias - rows[i, PENALTY] * held[bins[i]]
+    bias = row.bias + row.drift * shared[PROGRESS]
+    z = row.gain * x + bend + bias - row.penalty * held[bins[i]]
     return z * shared[COLDNESS]
 
 
@@ -161,7 +162,7 @@ def fetch_near(
     """Asks the memory for what `flip` will read of the neighbours, but for so many at most."""
     first = starts[vertex]
     for e in range(first, min(starts[vertex + 1], first + most)):
-        prefetch(rows, near[e] * WIDTH)
+        prefetch(rows, near[e])
         prefetch(bins, near[e])
         prefetch(sums, near[e])
 
@@ -180,11 +181,11 @@ def fetch_older(step: int, edges: Any, ring: Any, faded: Any, bins: Any, sums: A
 
 def note(vertex: int, step: int, rows: Any, bins: Any, ring: Any, faded: Any) -> None:
     """Keeps a flip in the ring, and the one before of this vertex no more."""
-    last, around = int(rows[vertex, LAST]), len(ring) - 1
-    # Without a branch, which would have to wait for the row.
-    ring[(last if step - last <= around else step) & around] = -1
-    ring[step & around], faded[step & around] = vertex, rows[vertex, PENALTY]
-    rows[vertex, LAST], bins[vertex] = step, 0
+    row, place = rows[vertex], step & (len(ring) - 1)
+    before = ring[row.place]
+    ring[row.place] = -1 if before == vertex else before
+    ring[place], faded[place] = vertex, row.penalty
+    row.place, bins[vertex] = place, 0
 
 
 def age(
@@ -225,15 +226,15 @@ def flip(
 
     One that is both comes twice, and its last weight is the one that counts.
     """
-    side, top = rows[vertex, SIDE], shared[TOP]
-    rows[vertex, SIDE] = -side
-    rows[vertex, PEEK] = -rows[vertex, PEEK]
+    side, top = rows[vertex].side, shared[TOP]
+    rows[vertex].side = -side
+    rows[vertex].peek = -rows[vertex].peek
     some[aged], exponents[aged] = vertex, _score(vertex, rows, bins, held, shared) - top
     first, last = starts[vertex], starts[vertex + 1]
     many = aged + 1
     for e in range(first, last):
         other = near[e]
-        rows[other, PEEK] -= 2.0 * weights[e] * side * rows[other, SIDE]
+        rows[other].peek -= 2.0 * weights[e] * side * rows[other].side
         some[many], exponents[many] = other, _score(other, rows, bins, held, shared) - top
         many += 1
     _weigh(many, aged, some, exponents, shared, sums)

@@ -14,8 +14,8 @@ from ecord_jax.search.swift_state import FAN
 __all__ = ["SHIFT", "draw", "find", "put", "sum_up", "total"]
 
 SHIFT = 5  # log2(FAN)
-_CANCELLED = 1e-4  # a sum that falls below this part of what it was is summed anew
-_MANY = 16  # where one vertex of so many is weighed anew vectors sum all up faster
+_CANCELLED = 1 / 16  # a sum that falls below this part of what it was is summed anew
+MANY = 16  # where one vertex of so many is weighed anew vectors sum all up faster
 
 
 def total(sums: Any, levels: Any) -> float:
@@ -33,53 +33,81 @@ def draw(number: float, sums: Any, levels: Any) -> int:
 
 
 def find(rest: float, first: int, sums: Any) -> tuple[int, float]:
-    """Which of 32 numbers a part of their sum falls in, and how far."""
-    j, last = first, first + FAN - 1
+    """Which of 32 numbers a part of their sum falls in, and how far.
+
+    First which eight of them, and without branches, that nothing could foresee.
+    """
+    one = _sum_eight(first, sums)
+    two = one + _sum_eight(first + 8, sums)
+    three = two + _sum_eight(first + 16, sums)
+    passed = one if rest >= one else 0.0
+    passed = two if rest >= two else passed
+    passed = three if rest >= three else passed
+    j = first + 8 * (int(rest >= one) + int(rest >= two) + int(rest >= three))
+    rest -= passed
+    passed, so_far, many = 0.0, 0.0, 0
+    for k in range(7):
+        so_far += sums[j + k]
+        many += int(rest >= so_far)
+        passed = so_far if rest >= so_far else passed
+    j += many
     # What comes after the last vertex weighs nothing.
-    while j < last and rest >= sums[j] and sums[j + 1] > 0.0:
-        rest -= sums[j]
-        j += 1
-    return j, rest
+    while j > first and sums[j] <= 0.0:
+        j -= 1
+    return j, rest - passed
 
 
-def put(many: int, some: Any, numbers: Any, sums: Any, peaks: Any, levels: Any) -> None:
+def _sum_eight(first: int, numbers: Any) -> float:
+    result = 0.0
+    for k in range(8):
+        result += numbers[first + k]
+    return result
+
+
+def put(
+    many: int, some: Any, numbers: Any, sums: Any, levels: Any, height: int
+) -> float:
     """Sets the weights of the collected vertices, and the sums that they are in."""
-    if _MANY * many > len(sums):
+    if MANY * many > len(sums):
         for m in range(many):
             sums[some[m]] = numbers[m]
-        sum_up(sums, peaks, levels)
-        return
+        sum_up(1, sums, levels)
+        return 0.0
+    rise = 0.0
     for m in range(many):
         i = some[m]
         change = numbers[m] - sums[i]
         sums[i] = numbers[m]
-        _add(i, change, sums, peaks, levels)
+        rise += _add(i, change, sums, levels, height)
+    return rise
 
 
-def sum_up(sums: Any, peaks: Any, levels: Any) -> None:
-    """Computes all sums anew."""
-    for level in range(1, len(levels)):
+def sum_up(first: int, sums: Any, levels: Any) -> None:
+    """Computes all sums anew from a level on."""
+    for level in range(first, len(levels)):
         below, here = levels[level - 1], levels[level]
         for j in range((here - below) // FAN):
-            sums[here + j] = peaks[here + j] = _sum(sums, below + j * FAN)
+            sums[here + j] = _sum(sums, below + j * FAN)
 
 
-def _add(i: int, change: float, sums: Any, peaks: Any, levels: Any) -> None:
+def _add(
+    i: int, change: float, sums: Any, levels: Any, height: int
+) -> float:
     """Changes the sums of a weight.
 
     Where little is left of what one has been it is summed anew: rounding errors would be most of
     it.
     """
     j = i
-    for level in range(1, len(levels)):
+    for level in range(1, height):
         j >>= SHIFT
         k = levels[level] + j
         before, now = sums[k], sums[k] + change
-        if now < _CANCELLED * peaks[k]:
-            now = peaks[k] = _sum(sums, levels[level - 1] + j * FAN)
+        if now < _CANCELLED * before:
+            now = _sum(sums, levels[level - 1] + j * FAN)
             change = now - before
         sums[k] = now
-        peaks[k] = max(peaks[k], now)
+    return change
 
 
 def _sum(numbers: Any, first: int) -> float:

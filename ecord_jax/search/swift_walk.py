@@ -37,16 +37,16 @@ def walk(w: WalkState) -> None:
         step = counts[STEP]
         if step % counts[EVERY] == 0:
             look(w.settings, shared, counts, len(rows), w.curve, w.held)
-            weigh_all(rows, w.bins, w.held, shared, w.sums, w.peaks, w.levels)
+            weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
         vertex = draw(w.draws[turn], w.sums, w.levels)
         # What takes no waiting is done between what is asked for and what needs it.
         if len(rows) > _CACHED:
-            prefetch(rows, vertex * WIDTH)
+            prefetch(rows, vertex)
             fetch_edges(vertex, w.starts, w.near, w.weights)
             fetch_older(step + AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         note(vertex, step, rows, w.bins, w.ring, w.faded)
         aged = age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
-        shared[CUT] += rows[vertex, PEEK]
+        shared[CUT] += rows[vertex].peek
         if len(rows) > _CACHED:
             fetch_near(vertex, len(w.near), w.starts, w.near, rows, w.bins, w.sums)
         many = flip(
@@ -63,6 +63,6 @@ def walk(w: WalkState) -> None:
             w.exponents,
             w.sums,
         )
-        put(many, w.some, w.exponents, w.sums, w.peaks, w.levels)
+        put(many, w.some, w.exponents, w.sums, w.levels, len(w.levels))
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         take(step + 1, shared, counts)
