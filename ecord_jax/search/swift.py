@@ -9,9 +9,11 @@ import dataclasses
 import math
 
 import numpy as np
+import scipy.sparse
 
 from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
+from ecord_jax.graphs.order import depth_first
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vertex_features
 from ecord_jax.networks.traits import graph_params, graph_traits
@@ -23,8 +25,10 @@ from ecord_jax.search.swift_state import (
     BEST,
     BEST_STEP,
     BUDGET,
+    CACHED,
     CUT,
     FAN,
+    GAIN,
     LANES,
     PAST,
     ROW,
@@ -59,24 +63,21 @@ class SwiftWalk:
     Attributes:
         state: of the compiled loop.
         rng: of its draws.
-        labels: int8 [N], where it stands, as `state` has it in a column of its rows.
+        labels: int8 [N], where it stands, as `state` has it in its rows.
         best_labels: int8 [N].
+        actions: int32 [T], the vertices that the last `advance` flipped.
     """
 
     state: WalkState
     rng: np.random.Generator
     labels: np.ndarray
     best_labels: np.ndarray
+    actions: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int32))
 
     @property
     def step(self) -> int:
         """Flips done."""
         return int(self.state.counts[STEP])
-
-    @property
-    def actions(self) -> np.ndarray:
-        """int32 [T], the vertices that the last `advance` flipped."""
-        return self.state.actions
 
     @property
     def cuts(self) -> np.ndarray:
@@ -113,6 +114,7 @@ class SwiftWalk:
         )
         loop = walk_dense if dense else walk_batches if large else walk
         self.state = run_loop(loop, state, _COMPILED, reorder=True)
+        self.actions = self.state.order[self.state.actions]
         if self.best_cut > best:
             self.best_labels = _flipped(self.labels, self.actions[: self.best_step - before])
         self.labels = _flipped(self.labels, self.actions)
@@ -143,20 +145,24 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
     edges = time_edges(config, size)
     features = vertex_features(config, owners, matrix.indices, weights, size)
     tables = swift_tables(params, config, features, edges)
+    matrix.data = weights
+    matrix, order = _ordered(matrix)
     rows = np.zeros(size, ROW)
-    for name in ("gain", "bias", "drift", "penalty"):
-        rows[name] = getattr(tables, name)
+    for name in tables._fields[:-1]:
+        rows[name] = getattr(tables, name)[order]
     scale = math.sqrt(fields.mean()) or 1.0
     dense = dense and is_dense(graph, _DENSE)
-    matrix.data = weights
+    columns = np.zeros((4, size if dense else 0))
+    columns[GAIN] = rows["gain"][: columns.shape[1]]
     whole = as_rows(matrix, graph.weights.dtype) if dense else np.zeros((0, 0), np.float32)
     levels, around = _levels(size), 1 << int(edges[-1]).bit_length()
     # The most that a step weighs anew: a vertex, its neighbours, and one for each edge in time.
     most = 1 + int(np.diff(matrix.indptr).max()) + len(edges)
     return WalkState(
+        order=order,
         starts=matrix.indptr,
         near=matrix.indices.astype(np.int32),
-        weights=weights,
+        weights=matrix.data,
         curve=tables.curve,
         edges=edges,
         settings=np.concatenate([params[name] for name in SETTINGS]),
@@ -170,7 +176,7 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         some=np.zeros(most + LANES, np.int32),
         exponents=np.zeros(most + LANES),
         matrix=whole,
-        columns=np.stack([rows["gain"].astype(float)] * 4)[:, : size if dense else 0].copy(),
+        columns=columns,
         ahead=np.zeros(BATCH, np.int32),
         rests=np.zeros(BATCH),
         marks=np.zeros(levels[1] // FAN, np.int32),
@@ -182,6 +188,19 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale, 0.0, 0.0, 0.0]),
         counts=np.array([0, 1, 0, config.refresh_every(size), *[0] * 7]),
     )
+
+
+def _ordered(matrix: scipy.sparse.csr_array) -> tuple[scipy.sparse.csr_array, np.ndarray]:
+    """Gives a matrix of rows where neighbours are near each other, and their vertices int32 [N]."""
+    size = matrix.shape[0]
+    if size <= CACHED:
+        return matrix, np.arange(size, dtype=np.int32)
+    order = depth_first(matrix)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(size)
+    matrix = matrix[order]
+    matrix.indices = rank[matrix.indices]
+    return matrix, order
 
 
 def _levels(size: int) -> np.ndarray:
@@ -204,7 +223,7 @@ def start_walk(ground: WalkState, labels: np.ndarray, rng: np.random.Generator) 
         rng: of the walk's draws.
     """
     state = ground._replace(**{name: _copy(getattr(ground, name)) for name in OWN})
-    state.rows["side"] = 1.0 - 2.0 * labels
+    state.rows["side"] = 1.0 - 2.0 * labels[state.order]
     return SwiftWalk(state, rng, labels.astype(np.int8), labels.astype(np.int8))
 
 
@@ -214,7 +233,7 @@ def _flipped(labels: np.ndarray, actions: np.ndarray) -> np.ndarray:
 
 
 def _copy(numbers: np.ndarray) -> np.ndarray:
-    """A copy that begins with a cache line, so that no row of eight numbers lies in two."""
+    """A copy that begins with a cache line, so that no row lies in two."""
     room = np.empty(numbers.nbytes + _LINE, np.uint8)
     first = -room.ctypes.data % _LINE
     own = room[first : first + numbers.nbytes].view(numbers.dtype).reshape(numbers.shape)

@@ -28,9 +28,7 @@ from ecord_jax.search.swift_state import (
     EVERY,
     FAN,
     INSIDE,
-    LAST,
     OTHERS,
-    PEEK,
     STEP,
     TOTAL,
     WalkState,
@@ -38,7 +36,6 @@ from ecord_jax.search.swift_state import (
 from ecord_jax.search.swift_step import (
     AHEAD,
     NUMBERS,
-    WIDTH,
     age,
     begin,
     fetch_edges,
@@ -56,13 +53,14 @@ __all__ = ["walk_batches"]
 
 # So many flips before its own a vertex is known, its edges are asked for, and its neighbours.
 _KNOWN, _EDGES, _NEAR = 6, 4, 2
-_KEPT = 3
+_KEPT = 3  # levels of sums that are right after each flip; those above where a batch begins
+_MUCH = 1e6  # times a sum has rounding errors that are much less than the sum
 _MOST = 64  # neighbours that are asked for: those of a hub would drive out all else
 
 
 def walk_batches(w: WalkState) -> None:
     """Does one flip for each of `choices`."""
-    rows, shared, counts = w.rows, w.shared, w.counts
+    rows, shared, counts, kept = w.rows, w.shared, w.counts, w.levels[:_KEPT]
     w.cuts[0] = begin(w.starts, w.near, w.weights, rows, shared, counts)
     counts[DRAWN] = counts[AT] = counts[END] = 0
     for turn in range(len(w.choices)):
@@ -114,11 +112,10 @@ def walk_batches(w: WalkState) -> None:
             w.sums,
         )
         _mark(many, w.some, counts, shared, w.marks, w.changed, w.sums, w.levels)
-        shared[INSIDE] += put(
-            many, w.some, w.exponents, w.sums, w.levels, min(_KEPT, len(w.levels))
-        )
+        _take_over(put(many, w.some, w.exponents, w.sums, kept), many, counts, shared, w.sums)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         take(step + 1, shared, counts)
+    sum_up(_KEPT, w.sums, w.levels)
 
 
 def _begin_batch(
@@ -190,7 +187,7 @@ def _try(
     if at < 0:
         return -1, choice
     counts[DRAWN] += 1
-    inside = max(shared[INSIDE], 0.0)
+    inside = shared[INSIDE]
     share = inside / (shared[TOTAL] + inside)
     if choice < share:
         return _among(choice / share * inside, counts[CHANGED], changed, sums, levels[1]), 0.0
@@ -217,10 +214,7 @@ def _mark(
     sums: Any,
     levels: Any,
 ) -> None:
-    """Notes the blocks whose weights are about to change.
-
-    Where they weigh most of all the batch ends, before rounding errors are much of the others' sum.
-    """
+    """Notes the blocks whose weights are about to change."""
     number, so_far = counts[BATCHES], counts[CHANGED]
     others, inside = shared[OTHERS], shared[INSIDE]
     for m in range(many):
@@ -231,5 +225,15 @@ def _mark(
             inside += sums[levels[1] + block]
             so_far += 1
     counts[CHANGED], shared[OTHERS], shared[INSIDE] = so_far, others, inside
-    if 2.0 * others < shared[TOTAL] or MANY * many > len(sums):
+
+
+def _take_over(rise: float, many: int, counts: Any, shared: Any, sums: Any) -> None:
+    """Counts what the changed blocks weigh now.
+
+    The batch ends before rounding errors could be seen in what is drawn, and where the sums of all
+    vertices are new.
+    """
+    shared[INSIDE] += rise
+    little, much = 2.0 * shared[OTHERS], _MUCH * shared[TOTAL]
+    if little < shared[TOTAL] or shared[INSIDE] > much or MANY * many > len(sums):
         counts[AT] = counts[END]

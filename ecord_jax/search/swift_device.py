@@ -34,7 +34,6 @@ from ecord_jax.networks.swift import (
 from ecord_jax.search.chunk import Found, Search, best_found, keep_best, resume
 from ecord_jax.search.levels import Levels, build, put, sample
 from ecord_jax.search.swift import SETTINGS, survey
-from ecord_jax.search.swift_state import BIAS, DRIFT, GAIN, PENALTY
 
 __all__ = [
     "Ground",
@@ -111,16 +110,13 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     seen, arrays = survey(agent, graph, dense=False), to_arrays(graph)
     more = arrays.row_start.shape[0] - 1 - graph.num_vertices
 
-    def column(number: int) -> jax.Array:
-        return jnp.asarray(np.pad(seen.rows[:, number], (0, more)), dtype)
+    rows = seen.rows[np.argsort(seen.order)]
 
-    tables = SwiftTables(
-        gain=column(GAIN),
-        bias=column(BIAS),
-        drift=column(DRIFT),
-        penalty=column(PENALTY),
-        curve=jnp.asarray(seen.curve, dtype),
-    )
+    def column(name: str) -> jax.Array:
+        return jnp.asarray(np.pad(rows[name], (0, more)), dtype)
+
+    columns = {name: column(name) for name in _PER_VERTEX}
+    tables = SwiftTables(**columns, curve=jnp.asarray(seen.curve, dtype))
     arrays = jax.tree.map(
         lambda x: x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x, arrays
     )

@@ -1,7 +1,7 @@
 """What one walk of `swift` on the host consists of, and the numbers of its places.
 
-Shapes: N vertices, H half-edges, K edges of the time curve, L levels of sums, S numbers on all of
-them, T flips of a chunk.
+Vertices are numbered by their rows. Shapes: N vertices, H half-edges, K edges of the time curve, L
+levels of sums, S numbers on all of them, T flips of a chunk.
 """
 
 from __future__ import annotations
@@ -13,21 +13,28 @@ import numpy as np
 FAN = 32  # numbers that make a sum
 BATCH = 16  # flips that vertices are drawn for at once, see `ecord_jax.search.swift_batch`
 LANES = 8  # exponentials are computed in multiples of so many
-ROW = np.dtype([("peek", "f8"), ("gain", "f4"), ("bias", "f4"), ("drift", "f4"), ("penalty", "f4"), ("side", "f4"), ("place", "i4")])
-# Columns of `rows`, places in `shared` and in `counts`, rows of `columns`.
-GAIN, BIAS, DRIFT, PENALTY, PEEK, SIDE, LAST = 0, 1, 2, 3, 4, 5, 6
+CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
+# What a vertex has for itself; two of them are a cache line.
+ROW = np.dtype(
+    [
+        ("peek", np.float64),
+        *[(name, np.float32) for name in ("gain", "bias", "drift", "penalty", "side")],
+        ("place", np.int32),
+    ]
+)
+# Places in `shared` and in `counts`, rows of `columns`.
 CUT, BEST, TOP, COLDNESS, PROGRESS, RISE, DIP, UNIT = 0, 1, 2, 3, 4, 5, 6, 7
 TOTAL, OTHERS, INSIDE = 8, 9, 10
 STEP, BUDGET, BEST_STEP, EVERY, COUNTED, PAST = 0, 1, 2, 3, 4, 5
 DRAWN, AT, END, BATCHES, CHANGED = 6, 7, 8, 9, 10
-# The gain is the first there, too.
-BASE, FACE, FIELD = 1, 2, 3
+GAIN, BASE, FACE, FIELD = 0, 1, 2, 3
 
 
 class WalkState(NamedTuple):
     """A walk between two chunks.
 
     Attributes:
+        order: int32 [N], the vertex of the graph that each is.
         starts, near, weights: [N + 1], [H], [H]: the neighbours of each vertex, and the weights of
             the edges to them.
         curve: float64 [K + 1], P.
@@ -35,9 +42,9 @@ class WalkState(NamedTuple):
         settings: float64 [15], the parameters of the globals: `temperature` [6], `penalty` [3],
             `bend` [3] and `long` [3].
         levels: int64 [L], where in `sums` each level begins.
-        rows: float64 [N, 8]: of each vertex gain, bias, drift and penalty, see `SwiftTables`; the
-            peek, in units of the weights; the side, 1 or -1; the step of the last flip; and 0,
-            which makes it a cache line.
+        rows: ROW [N]: of each vertex the peek, in units of the weights; gain, bias, drift and
+            penalty, see `SwiftTables`; the side, 1 or -1; and where in the ring its last flip is,
+            if it is there.
         bins: unsigned [N], those of the time since the last flip.
         held: float64 [K + 1], the curve times M, as of the last refresh.
         ring: int32 [a power of 2 above edges[-1]], the last flips; -1 where the vertex was flipped
@@ -59,14 +66,15 @@ class WalkState(NamedTuple):
         choices: float64 [T], more such numbers, where there are batches.
         actions: int32 [T], the vertices flipped.
         cuts: float64 [T + 1], the cut before the first and after each.
-        shared: float64 [10]: the cut, the best one, the largest score at the last refresh, 1 / T,
+        shared: float64 [11]: the cut, the best one, the largest score at the last refresh, 1 / T,
             the progress, the two factors of the bend, 1 / s; and of a batch the sum of all weights
-            at its begin, and that of what has not changed since.
+            at its begin, that of what has not changed since, and that of the changed blocks now.
         counts: int64 [11]: flips done, the budget, when the best was met, flips between refreshes,
             when peeks were last computed, and how many count as done before the first; of `draws`
             those used; and of a batch the place, the end, the number, and blocks changed.
     """
 
+    order: Any
     starts: Any
     near: Any
     weights: Any

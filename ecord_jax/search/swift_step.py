@@ -22,22 +22,15 @@ from ecord_jax.networks.swift import LONG
 from ecord_jax.search.swift_state import (
     BEST,
     BEST_STEP,
-    BIAS,
     BUDGET,
     COLDNESS,
     COUNTED,
     CUT,
     DIP,
-    DRIFT,
-    GAIN,
     LANES,
-    LAST,
     PAST,
-    PEEK,
-    PENALTY,
     PROGRESS,
     RISE,
-    SIDE,
     STEP,
     TOP,
     UNIT,
@@ -48,7 +41,6 @@ __all__ = [
     "AHEAD",
     "DEEPEST",
     "NUMBERS",
-    "WIDTH",
     "age",
     "begin",
     "exp",
@@ -67,7 +59,7 @@ _LONGEST_STAGNATION, DEEPEST = 3.0, -3.0  # see `ecord_jax.networks.swift`
 _LONG = math.log(LONG)
 _COUNT_EVERY = 16  # peeks are computed anew when so many flips were done for each of them
 _SQUARINGS, _SMALLER = 12, 2.0**-12  # see `exp`
-WIDTH, NUMBERS = 8, 8  # columns of a row, and numbers in a cache line
+NUMBERS = 8  # in a cache line
 AHEAD = 4  # steps, for which memory is waited less than they take
 
 
@@ -112,9 +104,7 @@ def look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: A
         held[k] = factor * curve[k]
 
 
-def weigh_all(
-    rows: Any, bins: Any, held: Any, shared: Any, sums: Any, levels: Any
-) -> None:
+def weigh_all(rows: Any, bins: Any, held: Any, shared: Any, sums: Any, levels: Any) -> None:
     top = -math.inf
     for i in range(len(rows)):
         sums[i] = _score(i, rows, bins, held, shared)

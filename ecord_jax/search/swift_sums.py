@@ -11,10 +11,10 @@ from typing import Any
 
 from ecord_jax.search.swift_state import FAN
 
-__all__ = ["SHIFT", "draw", "find", "put", "sum_up", "total"]
+__all__ = ["MANY", "SHIFT", "draw", "find", "put", "sum_up", "total"]
 
 SHIFT = 5  # log2(FAN)
-_CANCELLED = 1 / 16  # a sum that falls below this part of what it was is summed anew
+_CANCELLED = 1 / 4  # a sum that a change makes smaller than this part of it is summed anew
 MANY = 16  # where one vertex of so many is weighed anew vectors sum all up faster
 
 
@@ -35,39 +35,37 @@ def draw(number: float, sums: Any, levels: Any) -> int:
 def find(rest: float, first: int, sums: Any) -> tuple[int, float]:
     """Which of 32 numbers a part of their sum falls in, and how far.
 
-    First which eight of them, and without branches, that nothing could foresee.
+    First which eight of them, every fourth a group; without branches, since none could be foreseen.
     """
-    one = _sum_eight(first, sums)
-    two = one + _sum_eight(first + 8, sums)
-    three = two + _sum_eight(first + 16, sums)
+    one, two, three = 0.0, 0.0, 0.0
+    for k in range(0, FAN, 4):
+        one += sums[first + k]
+        two += sums[first + k + 1]
+        three += sums[first + k + 2]
+    two += one
+    three += two
     passed = one if rest >= one else 0.0
     passed = two if rest >= two else passed
     passed = three if rest >= three else passed
-    j = first + 8 * (int(rest >= one) + int(rest >= two) + int(rest >= three))
+    j = first + int(rest >= one) + int(rest >= two) + int(rest >= three)
     rest -= passed
     passed, so_far, many = 0.0, 0.0, 0
-    for k in range(7):
+    for k in range(0, FAN - 4, 4):
         so_far += sums[j + k]
         many += int(rest >= so_far)
         passed = so_far if rest >= so_far else passed
-    j += many
+    j += 4 * many
     # What comes after the last vertex weighs nothing.
     while j > first and sums[j] <= 0.0:
         j -= 1
     return j, rest - passed
 
 
-def _sum_eight(first: int, numbers: Any) -> float:
-    result = 0.0
-    for k in range(8):
-        result += numbers[first + k]
-    return result
+def put(many: int, some: Any, numbers: Any, sums: Any, levels: Any) -> float:
+    """Sets the weights of the collected vertices, and the sums that they are in.
 
-
-def put(
-    many: int, some: Any, numbers: Any, sums: Any, levels: Any, height: int
-) -> float:
-    """Sets the weights of the collected vertices, and the sums that they are in."""
+    Gives how much all of them rise, or 0 where the sums of all vertices are computed anew.
+    """
     if MANY * many > len(sums):
         for m in range(many):
             sums[some[m]] = numbers[m]
@@ -78,7 +76,7 @@ def put(
         i = some[m]
         change = numbers[m] - sums[i]
         sums[i] = numbers[m]
-        rise += _add(i, change, sums, levels, height)
+        rise += _add(i, change, sums, levels)
     return rise
 
 
@@ -90,16 +88,13 @@ def sum_up(first: int, sums: Any, levels: Any) -> None:
             sums[here + j] = _sum(sums, below + j * FAN)
 
 
-def _add(
-    i: int, change: float, sums: Any, levels: Any, height: int
-) -> float:
-    """Changes the sums of a weight.
+def _add(i: int, change: float, sums: Any, levels: Any) -> float:
+    """Changes the sums of a weight; gives the change of the last.
 
-    Where little is left of what one has been it is summed anew: rounding errors would be most of
-    it.
+    Where little is left of one it is summed anew: rounding errors would be much of it.
     """
     j = i
-    for level in range(1, height):
+    for level in range(1, len(levels)):
         j >>= SHIFT
         k = levels[level] + j
         before, now = sums[k], sums[k] + change

@@ -7,10 +7,9 @@ changes. The loop follows `ecord_jax.graphs.compiled`.
 from __future__ import annotations
 
 from ecord_jax.graphs.compiled import prefetch
-from ecord_jax.search.swift_state import CUT, EVERY, PEEK, STEP, WalkState
+from ecord_jax.search.swift_state import CACHED, CUT, EVERY, STEP, WalkState
 from ecord_jax.search.swift_step import (
     AHEAD,
-    WIDTH,
     age,
     begin,
     fetch_edges,
@@ -26,8 +25,6 @@ from ecord_jax.search.swift_sums import draw, put
 
 __all__ = ["walk"]
 
-_CACHED = 1 << 14  # rows of so many vertices lie in the processor's cache anyway
-
 
 def walk(w: WalkState) -> None:
     """Does one flip for each draw."""
@@ -40,14 +37,14 @@ def walk(w: WalkState) -> None:
             weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
         vertex = draw(w.draws[turn], w.sums, w.levels)
         # What takes no waiting is done between what is asked for and what needs it.
-        if len(rows) > _CACHED:
+        if len(rows) > CACHED:
             prefetch(rows, vertex)
             fetch_edges(vertex, w.starts, w.near, w.weights)
             fetch_older(step + AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         note(vertex, step, rows, w.bins, w.ring, w.faded)
         aged = age(step + 1, w.edges, w.ring, w.faded, w.bins, w.held, w.some, w.exponents)
         shared[CUT] += rows[vertex].peek
-        if len(rows) > _CACHED:
+        if len(rows) > CACHED:
             fetch_near(vertex, len(w.near), w.starts, w.near, rows, w.bins, w.sums)
         many = flip(
             vertex,
@@ -63,6 +60,6 @@ def walk(w: WalkState) -> None:
             w.exponents,
             w.sums,
         )
-        put(many, w.some, w.exponents, w.sums, w.levels, len(w.levels))
+        put(many, w.some, w.exponents, w.sums, w.levels)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         take(step + 1, shared, counts)

@@ -14,7 +14,7 @@ from ecord_jax.agents import load_agent
 from ecord_jax.env import reset
 from ecord_jax.graphs import models
 from ecord_jax.networks.swift import time_edges
-from ecord_jax.search import swift_fleet
+from ecord_jax.search import swift, swift_fleet
 from ecord_jax.search.swift import start_walk, survey
 from ecord_jax.search.swift_device import (
     start_swift,
@@ -52,9 +52,14 @@ def roll(ground, labels, key, budget, actions=None, *, rounds):
     return swift_rollout(ground, state, ring, key, budget, rounds=rounds, actions=actions)
 
 
+@pytest.mark.parametrize("cached", [1 << 14, 0])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_weights_are_those_of_the_walk(name):
-    """After the same flips, hundreds of them; on one graph at the beginning of a long walk."""
+def test_weights_are_those_of_the_walk(name, cached, monkeypatch):
+    """After the same flips, hundreds of them; on one graph at the beginning of a long walk.
+
+    Where the walk's vertices are in the graph's order and where they are not.
+    """
+    monkeypatch.setattr(swift, "CACHED", cached)
     with jax.enable_x64(True):
         ground = swift_ground(AGENT, GRAPHS[name], dtype=jnp.float64)
         compare_weights(GRAPHS[name], ground, 1e-6, 6000 if name == "unit" else 60)
@@ -83,7 +88,7 @@ def compare_weights(graph, ground, tolerance, budget=60):
     cut = graph.cut(walk.labels)
     assert cuts[-1] == pytest.approx(cut, abs=1e-3)
     assert (scores[size:] == -jnp.inf).all()
-    scores, chances = np.asarray(scores[:size], float), walk.state.sums[:size]
+    scores, chances = np.asarray(scores)[walk.state.order].astype(float), walk.state.sums[:size]
     np.testing.assert_allclose(
         np.exp(scores - scores.max()), chances / chances.max(), rtol=0, atol=tolerance
     )
