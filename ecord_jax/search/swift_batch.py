@@ -54,7 +54,7 @@ __all__ = ["walk_batches"]
 # So many flips before its own a vertex is known, its edges are asked for, and its neighbours.
 _KNOWN, _EDGES, _NEAR = 6, 4, 2
 _KEPT = 3  # levels of sums that are right after each flip; those above where a batch begins
-_MUCH = 1e6  # times a sum has rounding errors that are much less than the sum
+_MUCH = 1e6  # what was so many times all others leaves rounding errors still far below them
 _MOST = 64  # neighbours that are asked for: those of a hub would drive out all else
 
 

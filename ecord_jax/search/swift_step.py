@@ -6,8 +6,8 @@ is kept. They are collected first, so that all their exponentials are computed a
 All other weights of `ecord_jax.networks.swift` change only with the globals, which are refreshed
 now and then for all vertices.
 
-What a step needs of a vertex is one row, a cache line; and time changes a weight by a factor that
-the ring has all of, so that no rows are read for it. Shapes are those of
+What a step needs of a vertex is one row, half a cache line; and time changes a weight by a factor
+that the ring has all of, so that no rows are read for it. Shapes are those of
 `ecord_jax.search.swift_state`. Functions take bare arrays, since a NamedTuple of many is slow to
 pass, and are compiled with the loops that call them.
 """
