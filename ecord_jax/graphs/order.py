@@ -27,11 +27,12 @@ def depth_first(matrix: scipy.sparse.csr_array) -> np.ndarray:
     kept = few[owners] & few[matrix.indices]
     ends = owners[kept], matrix.indices[kept]
     part = scipy.sparse.csgraph.connected_components(_graph(*ends, len(degrees)), False)[1]
-    # The first vertex of each component has that of the next for a neighbour.
+    # One search for all components: the first vertex of each has that of the next for a neighbour.
     first = np.unique(part, return_index=True)[1]
     ends = np.append(ends[0], first[:-1]), np.append(ends[1], first[1:])
     joined = _graph(*ends, len(degrees))
-    return scipy.sparse.csgraph.depth_first_order(joined, first[0], return_predecessors=False)
+    order = scipy.sparse.csgraph.depth_first_order(joined, first[0], return_predecessors=False)
+    return order[np.argsort(part[order], kind="stable")]
 
 
 def _graph(owners: np.ndarray, near: np.ndarray, size: int) -> scipy.sparse.csr_array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -15,7 +16,13 @@ from ecord_jax.graphs import Graph
 from ecord_jax.graphs.compiled import run_loop
 from ecord_jax.graphs.order import depth_first
 from ecord_jax.networks.agent import Agent
-from ecord_jax.networks.swift import SwiftConfig, swift_tables, time_edges, vertex_features
+from ecord_jax.networks.swift import (
+    SwiftConfig,
+    SwiftTables,
+    swift_tables,
+    time_edges,
+    vertex_features,
+)
 from ecord_jax.networks.traits import graph_params, graph_traits
 from ecord_jax.search.dense import as_rows, is_dense
 from ecord_jax.search.swift_batch import walk_batches
@@ -38,7 +45,7 @@ from ecord_jax.search.swift_state import (
 from ecord_jax.search.swift_walk import walk
 from ecord_jax.search.walks import Mover, StartWalk
 
-__all__ = ["OWN", "SETTINGS", "SwiftWalk", "start_walk", "survey", "swift_mover"]
+__all__ = ["OWN", "SETTINGS", "Look", "SwiftWalk", "look", "start_walk", "survey", "swift_mover"]
 
 # What each walk has for itself in its state; the rest is shared.
 OWN = (
@@ -125,32 +132,51 @@ class SwiftWalk:
         self.best_labels = self.labels
 
 
+class Look(NamedTuple):
+    """What `swift` sees of a graph at once.
+
+    Attributes:
+        matrix: float64 [N, N], the weights divided by a power of two, so that neither their squares
+            nor their sums leave the range of float64.
+        params: `graph_params` of the graph.
+        tables: of the graph; those of vertices float32.
+    """
+
+    matrix: scipy.sparse.csr_array
+    params: dict[str, np.ndarray]
+    tables: SwiftTables
+
+
+def look(agent: Agent, graph: Graph) -> Look:
+    """Looks at a graph of at least one vertex with an agent of a `SwiftConfig`."""
+    config: SwiftConfig = agent.config
+    matrix, size = graph.adjacency(), graph.num_vertices
+    exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
+    matrix.data = weights = np.ldexp(matrix.data, -exponent)
+    owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
+    params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
+    params = graph_params(params, graph_traits(owners, matrix.indices, weights, size))
+    features = vertex_features(config, owners, matrix.indices, weights, size)
+    tables = swift_tables(params, config, features, time_edges(config, size))
+    single = {name: getattr(tables, name).astype(np.float32) for name in tables._fields[:-1]}
+    return Look(matrix, params, tables._replace(**single))
+
+
 def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
     """What all walks over a graph share, and nothing that a walk changes.
 
     Args:
         agent: of a `SwiftConfig`.
-        graph: with at least one vertex. Its weights are divided by a power of two, so that neither
-            their squares nor their sums leave the range of float64.
+        graph: with at least one vertex.
         dense: whether passes over all vertices may be made of it.
     """
-    config: SwiftConfig = agent.config
-    matrix, size = graph.adjacency(), graph.num_vertices
-    exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
-    weights = np.ldexp(matrix.data, -exponent)
-    owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
-    params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
-    params = graph_params(params, graph_traits(owners, matrix.indices, weights, size))
-    fields = np.bincount(owners, weights**2, minlength=size)
-    edges = time_edges(config, size)
-    features = vertex_features(config, owners, matrix.indices, weights, size)
-    tables = swift_tables(params, config, features, edges)
-    matrix.data = weights
-    matrix, order = _ordered(matrix)
+    seen, size = look(agent, graph), graph.num_vertices
+    edges = time_edges(agent.config, size)
+    matrix, order = _ordered(seen.matrix)
     rows = np.zeros(size, ROW)
-    for name in tables._fields[:-1]:
-        rows[name] = getattr(tables, name)[order]
-    scale = math.sqrt(fields.mean()) or 1.0
+    for name in seen.tables._fields[:-1]:
+        rows[name] = getattr(seen.tables, name)[order]
+    scale = math.sqrt((seen.matrix.data**2).sum() / size) or 1.0
     dense = dense and is_dense(graph, _DENSE)
     columns = np.zeros((4, size if dense else 0))
     columns[GAIN] = rows["gain"][: columns.shape[1]]
@@ -160,12 +186,12 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
     most = 1 + int(np.diff(matrix.indptr).max()) + len(edges)
     return WalkState(
         order=order,
-        starts=matrix.indptr,
+        starts=matrix.indptr.astype(np.int64),
         near=matrix.indices.astype(np.int32),
         weights=matrix.data,
-        curve=tables.curve,
+        curve=seen.tables.curve,
         edges=edges,
-        settings=np.concatenate([params[name] for name in SETTINGS]),
+        settings=np.concatenate([seen.params[name] for name in SETTINGS]),
         levels=levels[:-1],
         rows=rows,
         bins=np.full(size, len(edges), np.min_scalar_type(len(edges))),
@@ -186,7 +212,7 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
         shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale, 0.0, 0.0, 0.0]),
-        counts=np.array([0, 1, 0, config.refresh_every(size), *[0] * 7]),
+        counts=np.array([0, 1, 0, agent.config.refresh_every(size), *[0] * 7]),
     )
 
 
@@ -244,8 +270,8 @@ def _copy(numbers: np.ndarray) -> np.ndarray:
 def swift_mover(agent: Agent) -> Mover:
     """What walks as an agent of a `SwiftConfig` says."""
 
-    def look(graph: Graph, dense: bool = True) -> StartWalk:
+    def begin(graph: Graph, dense: bool = True) -> StartWalk:
         ground = survey(agent, graph, dense)
         return lambda _, labels, rng: start_walk(ground, labels, rng)
 
-    return Mover("ecord", look, True)
+    return Mover("ecord", begin, True)

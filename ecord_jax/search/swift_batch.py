@@ -47,20 +47,22 @@ from ecord_jax.search.swift_step import (
     take,
     weigh_all,
 )
-from ecord_jax.search.swift_sums import MANY, SHIFT, draw, find, put, sum_up, total
+from ecord_jax.search.swift_sums import MANY, SHIFT, draw, find, period, put, sum_up, total
 
 __all__ = ["walk_batches"]
 
 # So many flips before its own a vertex is known, its edges are asked for, and its neighbours.
 _KNOWN, _EDGES, _NEAR = 6, 4, 2
-_KEPT = 3  # levels of sums that are right after each flip; those above where a batch begins
 _MUCH = 1e6  # what was so many times all others leaves rounding errors still far below them
 _MOST = 64  # neighbours that are asked for: those of a hub would drive out all else
 
 
 def walk_batches(w: WalkState) -> None:
     """Does one flip for each of `choices`."""
-    rows, shared, counts, kept = w.rows, w.shared, w.counts, w.levels[:_KEPT]
+    rows, shared, counts, often = w.rows, w.shared, w.counts, period(len(w.rows))
+    # Levels of sums that are right after each flip; those above are where a batch begins.
+    height = max(len(w.levels) - 1, 2)
+    kept = w.levels[:height]
     w.cuts[0] = begin(w.starts, w.near, w.weights, rows, shared, counts)
     counts[DRAWN] = counts[AT] = counts[END] = 0
     for turn in range(len(w.choices)):
@@ -69,8 +71,11 @@ def walk_batches(w: WalkState) -> None:
             look(w.settings, shared, counts, len(rows), w.curve, w.held)
             weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
             counts[AT] = counts[END]
+        elif step & (often - 1) == 0:
+            sum_up(2, w.sums, w.levels)
+            counts[AT] = counts[END]
         if counts[AT] == counts[END]:
-            sum_up(_KEPT, w.sums, w.levels)
+            sum_up(height, w.sums, w.levels)
             _begin_batch(w.draws, w.ahead, w.rests, counts, shared, w.sums, w.levels)
         vertex, choice = -1, w.choices[turn]
         while vertex < 0 and counts[AT] < counts[END]:
@@ -91,7 +96,7 @@ def walk_batches(w: WalkState) -> None:
                 choice, w.ahead, counts, shared, w.marks, w.changed, w.sums, w.levels
             )
         if vertex < 0:
-            sum_up(_KEPT, w.sums, w.levels)
+            sum_up(height, w.sums, w.levels)
             vertex = draw(choice, w.sums, w.levels)
         fetch_older(step + AHEAD, w.edges, w.ring, w.faded, w.bins, w.sums)
         note(vertex, step, rows, w.bins, w.ring, w.faded)
@@ -115,7 +120,7 @@ def walk_batches(w: WalkState) -> None:
         _take_over(put(many, w.some, w.exponents, w.sums, kept), many, counts, shared, w.sums)
         w.actions[turn], w.cuts[turn + 1] = vertex, shared[CUT]
         take(step + 1, shared, counts)
-    sum_up(_KEPT, w.sums, w.levels)
+    sum_up(height, w.sums, w.levels)
 
 
 def _begin_batch(

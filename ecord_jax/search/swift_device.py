@@ -27,13 +27,13 @@ from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import (
     Globals,
     SwiftTables,
-    param_shapes,
     swift_globals,
     swift_scores,
+    time_edges,
 )
 from ecord_jax.search.chunk import Found, Search, best_found, keep_best, resume
 from ecord_jax.search.levels import Levels, build, put, sample
-from ecord_jax.search.swift import SETTINGS, survey
+from ecord_jax.search.swift import SETTINGS, look
 
 __all__ = [
     "Ground",
@@ -107,16 +107,11 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
         graph: with at least one vertex.
         dtype: of all numbers.
     """
-    seen, arrays = survey(agent, graph, dense=False), to_arrays(graph)
+    seen, arrays = look(agent, graph), to_arrays(graph)
     more = arrays.row_start.shape[0] - 1 - graph.num_vertices
-
-    rows = seen.rows[np.argsort(seen.order)]
-
-    def column(name: str) -> jax.Array:
-        return jnp.asarray(np.pad(rows[name], (0, more)), dtype)
-
-    columns = {name: column(name) for name in _PER_VERTEX}
-    tables = SwiftTables(**columns, curve=jnp.asarray(seen.curve, dtype))
+    *columns, curve = seen.tables
+    columns = [np.pad(column, (0, more)) for column in columns]
+    tables = SwiftTables(*(jnp.asarray(values, dtype) for values in (*columns, curve)))
     arrays = jax.tree.map(
         lambda x: x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x, arrays
     )
@@ -124,10 +119,9 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     squares = float(np.square(np.asarray(arrays.graph.edges, np.float64)).sum())
     scale = math.sqrt(squares / graph.num_vertices) or 1.0
     arrays = dataclasses.replace(arrays, field_scale=jnp.asarray(scale, dtype))
-    shapes = param_shapes(agent.config)
-    parts = np.split(seen.settings, np.cumsum([shapes[name][1] for name in SETTINGS])[:-1])
-    params = {name: jnp.asarray(part, dtype) for name, part in zip(SETTINGS, parts, strict=True)}
-    return Ground(arrays, params, tables, jnp.asarray(seen.edges, jnp.int32))
+    params = {name: jnp.asarray(seen.params[name], dtype) for name in SETTINGS}
+    edges = time_edges(agent.config, graph.num_vertices)
+    return Ground(arrays, params, tables, jnp.asarray(edges, jnp.int32))
 
 
 def start_swift(ground: Ground, labels: np.ndarray, key: jax.Array) -> Search:

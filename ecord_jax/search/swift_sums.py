@@ -11,10 +11,11 @@ from typing import Any
 
 from ecord_jax.search.swift_state import FAN
 
-__all__ = ["MANY", "SHIFT", "draw", "find", "put", "sum_up", "total"]
+__all__ = ["MANY", "SHIFT", "draw", "find", "period", "put", "sum_up", "total"]
 
 SHIFT = 5  # log2(FAN)
 _CANCELLED = 1 / 4  # a sum that a change makes smaller than this part of it is summed anew
+_LEAST_PERIOD, _PERIODS = 32, 1 << 10  # see `period`
 MANY = 16  # where one vertex of so many is weighed anew vectors sum all up faster
 
 
@@ -80,6 +81,18 @@ def put(many: int, some: Any, numbers: Any, sums: Any, levels: Any) -> float:
     return rise
 
 
+def period(size: int) -> int:
+    """After so many flips, a power of two, sums above the first level are computed anew.
+
+    Such sums fall by many small steps, which leave rounding errors of what they have been. Adding
+    them up reads no more than 32 numbers for each of the flips.
+    """
+    result = _LEAST_PERIOD
+    while result * _PERIODS < size:
+        result *= 2
+    return result
+
+
 def sum_up(first: int, sums: Any, levels: Any) -> None:
     """Computes all sums anew from a level on."""
     for level in range(first, len(levels)):
@@ -89,11 +102,11 @@ def sum_up(first: int, sums: Any, levels: Any) -> None:
 
 
 def _add(i: int, change: float, sums: Any, levels: Any) -> float:
-    """Changes the sums of a weight; gives the change of the last.
+    """Changes the sums of a weight; gives the change of the first.
 
     Where little is left of one it is summed anew: rounding errors would be much of it.
     """
-    j = i
+    j, own = i, change
     for level in range(1, len(levels)):
         j >>= SHIFT
         k = levels[level] + j
@@ -102,7 +115,8 @@ def _add(i: int, change: float, sums: Any, levels: Any) -> float:
             now = _sum(sums, levels[level - 1] + j * FAN)
             change = now - before
         sums[k] = now
-    return change
+        own = change if level == 1 else own
+    return own
 
 
 def _sum(numbers: Any, first: int) -> float:

@@ -21,7 +21,7 @@ from ecord_jax.search.swift_step import (
     take,
     weigh_all,
 )
-from ecord_jax.search.swift_sums import draw, put
+from ecord_jax.search.swift_sums import draw, period, put, sum_up
 
 __all__ = ["walk"]
 
@@ -30,11 +30,14 @@ def walk(w: WalkState) -> None:
     """Does one flip for each draw."""
     rows, shared, counts = w.rows, w.shared, w.counts
     w.cuts[0] = begin(w.starts, w.near, w.weights, rows, shared, counts)
+    often = period(len(rows))
     for turn in range(len(w.draws)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
             look(w.settings, shared, counts, len(rows), w.curve, w.held)
             weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
+        elif step & (often - 1) == 0:
+            sum_up(2, w.sums, w.levels)
         vertex = draw(w.draws[turn], w.sums, w.levels)
         # What takes no waiting is done between what is asked for and what needs it.
         if len(rows) > CACHED:

@@ -50,6 +50,8 @@ def test_each_vertex_comes_once(graph):
         (models.random_regular(20_000, 3, seed=1), 0.58),
         (models.torus((140, 140), seed=1), 0.5),
         (models.torus((27, 27, 27), seed=1), 0.3),
+        (models.erdos_renyi(20_000, 1 / 20_000, seed=1), 0.9),
+        (ej.Graph.from_edges([(i, i + 1) for i in range(0, 20_000, 2)], None, 20_000), 0.999),
     ],
 )
 def test_neighbours_are_near_each_other(graph, least):

@@ -244,6 +244,73 @@ def test_what_a_walk_says_of_its_cuts(kind, degree, cached, monkeypatch):
     assert seen[walk.best_step - 1] == pytest.approx(unit * walk.best_cut, abs=1e-9)
 
 
+def levels_above(walk):
+    """Pairs of a sum that is kept, level by level, and what it should be."""
+    levels = np.split(walk.state.sums, walk.state.levels[1:])
+    for below, here in itertools.pairwise(levels):
+        expected = below.reshape(-1, 32).sum(axis=1)
+        yield here[: len(expected)], expected
+
+
+@pytest.mark.parametrize("large", [1 << 16, 0])
+def test_sums_stay_right_while_all_weights_fall(large, monkeypatch):
+    """On a short walk over weights of all sizes, each of which makes a step of the fall."""
+    monkeypatch.setattr(swift, "_LARGE", large)
+    base = models.erdos_renyi(40_000, 6 / 40_000, seed=1)
+    weights = 2.0 ** np.random.default_rng(0).uniform(0, 30, base.num_edges)
+    walk = new_walk(ej.Graph(base.edges, weights, base.names))
+    for _ in range(25):
+        walk.advance(797, 20_000)
+        for got, expected in levels_above(walk):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_a_graph_without_edges():
+    walk = new_walk(ej.Graph.from_edges([], None, 70))
+    walk.advance(100, 100)
+    assert walk.best_cut == 0
+    assert len(set(walk.actions)) > 30
+
+
+@pytest.mark.parametrize("kind", ["unit", "wide"])
+def test_what_a_batch_knows_of_the_sums(kind, monkeypatch):
+    """After each flip, in plain Python, where one can look."""
+    graph, size, flips, rng = models.erdos_renyi(40_000, 6 / 40_000, seed=1), 40_000, 200, RNG
+    if kind == "wide":
+        graph = ej.Graph(graph.edges, 2.0 ** rng.uniform(0, 30, graph.num_edges), graph.names)
+    walk = new_walk(graph)
+    walk.advance(6007, 6 * size)
+    state = walk.state._replace(
+        rows=walk.state.rows.view(np.recarray),
+        draws=rng.random(2 * flips),
+        choices=rng.random(flips),
+        actions=np.empty(flips, np.int32),
+        cuts=np.empty(flips + 1),
+    )
+    begin, take_over, looks = swift_batch._begin_batch, swift_batch._take_over, []
+
+    def look_at_begin(draws, ahead, rests, counts, shared, sums, levels):
+        begin(draws, ahead, rests, counts, shared, sums, levels)
+        assert shared[swift_state.TOTAL] == pytest.approx(sums[:size].sum(), rel=1e-6)
+
+    def look_after(rise, many, counts, shared, sums):
+        take_over(rise, many, counts, shared, sums)
+        blocks = sums[:size].reshape(-1, 32).sum(axis=1)
+        changed = state.changed[: counts[swift_state.CHANGED]]
+        assert len(set(changed)) == len(changed)
+        others = np.delete(blocks, changed).sum()
+        near = {"rel": 1e-6, "abs": 1e-6 * blocks.sum()}
+        assert shared[swift_state.INSIDE] == pytest.approx(blocks[changed].sum(), **near)
+        assert shared[swift_state.OTHERS] == pytest.approx(others, **near)
+        looks.append(len(changed))
+
+    monkeypatch.setattr(swift_batch, "_begin_batch", look_at_begin)
+    monkeypatch.setattr(swift_batch, "_take_over", look_after)
+    swift_batch.walk_batches(state)
+    assert len(looks) == flips
+    assert max(looks) > 20
+
+
 @pytest.mark.parametrize("large", [1 << 16, 0])
 @pytest.mark.parametrize("power", [1, 4, 6])
 def test_sums_stay_right_where_weights_differ_much(power, large, monkeypatch):
@@ -253,11 +320,8 @@ def test_sums_stay_right_where_weights_differ_much(power, large, monkeypatch):
     walk = new_walk(ej.Graph(base.edges, weights, base.names))
     for _ in range(200):
         walk.advance(31, 30_000)
-        levels = np.split(walk.state.sums, walk.state.levels[1:])
-        for below, here in itertools.pairwise(levels):
-            expected = below.reshape(-1, 32).sum(axis=1)
-            np.testing.assert_allclose(here[: len(expected)], expected, rtol=1e-6)
-            assert (here[len(expected) :] == 0).all()
+        for got, expected in levels_above(walk):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 def test_peeks_are_computed_anew_now_and_then():
