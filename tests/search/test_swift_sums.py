@@ -16,7 +16,7 @@ RNG = np.random.default_rng(5)
 def test_each_number_is_found_as_often_as_it_is_large(many, spread):
     sums = np.zeros(96)
     sums[32 : 32 + many] = np.exp(spread * RNG.normal(size=many))
-    whole, tries = sums.sum(), 20_000
+    whole, tries = sums.sum(), 4_000
     found = [find(whole * (k + 0.5) / tries, 32, sums) for k in range(tries)]
     often = np.bincount([j for j, _ in found], minlength=96)
     # An interval of each number's length holds so many of equidistant points, but for its ends.
@@ -38,7 +38,7 @@ def test_vertices_are_drawn_over_all_levels(size):
     sums, levels = np.zeros(levels[-1]), levels[:-1]
     sums[:size] = RNG.exponential(size=size)
     sum_up(1, sums, levels)
-    tries, whole = 20_000, sums[:size].sum()
+    tries, whole = 5_000, sums[:size].sum()
     assert total(sums, levels) == pytest.approx(whole)
     drawn = [draw((k + 0.5) / tries, sums, levels) for k in range(tries)]
     often = np.bincount(drawn, minlength=size)
