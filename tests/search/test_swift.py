@@ -244,12 +244,16 @@ def test_what_a_walk_says_of_its_cuts(kind, degree, cached, monkeypatch):
     assert seen[walk.best_step - 1] == pytest.approx(unit * walk.best_cut, abs=1e-9)
 
 
-def levels_above(walk):
-    """Pairs of a sum that is kept, level by level, and what it should be."""
-    levels = np.split(walk.state.sums, walk.state.levels[1:])
-    for below, here in itertools.pairwise(levels):
-        expected = below.reshape(-1, 32).sum(axis=1)
-        yield here[: len(expected)], expected
+def check_sums(base, weights, chunks, chunk, budget):
+    """Each sum that is kept is that of the level before, whatever the walk has done."""
+    walk = new_walk(ej.Graph(base.edges, weights, base.names))
+    for _ in range(chunks):
+        walk.advance(chunk, budget)
+        levels = np.split(walk.state.sums, walk.state.levels[1:])
+        for below, here in itertools.pairwise(levels):
+            expected = below.reshape(-1, 32).sum(axis=1)
+            np.testing.assert_allclose(here[: len(expected)], expected, rtol=1e-6)
+            assert (here[len(expected) :] == 0).all()
 
 
 @pytest.mark.parametrize("large", [1 << 16, 0])
@@ -258,11 +262,7 @@ def test_sums_stay_right_while_all_weights_fall(large, monkeypatch):
     monkeypatch.setattr(swift, "_LARGE", large)
     base = models.erdos_renyi(40_000, 6 / 40_000, seed=1)
     weights = 2.0 ** np.random.default_rng(0).uniform(0, 30, base.num_edges)
-    walk = new_walk(ej.Graph(base.edges, weights, base.names))
-    for _ in range(25):
-        walk.advance(797, 20_000)
-        for got, expected in levels_above(walk):
-            np.testing.assert_allclose(got, expected, rtol=1e-6)
+    check_sums(base, weights, 25, 797, 20_000)
 
 
 def test_a_graph_without_edges():
@@ -275,7 +275,8 @@ def test_a_graph_without_edges():
 @pytest.mark.parametrize("kind", ["unit", "wide"])
 def test_what_a_batch_knows_of_the_sums(kind, monkeypatch):
     """After each flip, in plain Python, where one can look."""
-    graph, size, flips, rng = models.erdos_renyi(40_000, 6 / 40_000, seed=1), 40_000, 200, RNG
+    size, flips, rng = 40_000, 200, np.random.default_rng(0)
+    graph = models.erdos_renyi(size, 6 / size, seed=1)
     if kind == "wide":
         graph = ej.Graph(graph.edges, 2.0 ** rng.uniform(0, 30, graph.num_edges), graph.names)
     walk = new_walk(graph)
@@ -317,11 +318,7 @@ def test_sums_stay_right_where_weights_differ_much(power, large, monkeypatch):
     monkeypatch.setattr(swift, "_LARGE", large)
     base = random_graph(1500, 6, "float")
     weights = np.sign(base.weights) * np.abs(base.weights) ** power
-    walk = new_walk(ej.Graph(base.edges, weights, base.names))
-    for _ in range(200):
-        walk.advance(31, 30_000)
-        for got, expected in levels_above(walk):
-            np.testing.assert_allclose(got, expected, rtol=1e-6)
+    check_sums(base, weights, 200, 31, 30_000)
 
 
 def test_peeks_are_computed_anew_now_and_then():
