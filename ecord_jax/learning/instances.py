@@ -19,6 +19,7 @@ from ecord_jax.graphs.models import (
     torus,
 )
 from ecord_jax.graphs.presolve import presolve
+from ecord_jax.graphs.problem import Problem
 
 __all__ = ["KINDS", "Instance", "draw_instance"]
 
@@ -46,7 +47,7 @@ def draw_instance(
 
     Args:
         kind: one of KINDS.
-        vertices: least and most of the graph; dense kinds take a third.
+        vertices: least and most of the graph; kinds with more edges take a part.
         factors: least and most of the budget over |V|.
         rng: of everything.
     """
@@ -62,12 +63,28 @@ def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
 
 def _sparse(size: int, rng: np.random.Generator) -> Graph:
     weights = rng.choice(["unit", "signed"])
-    return erdos_renyi(size, _log_uniform(2.2, 6, rng) / size, seed=rng, weights=weights)
+    return erdos_renyi(size, _log_uniform(2.2, 10, rng) / size, seed=rng, weights=weights)
 
 
 def _dense(size: int, rng: np.random.Generator) -> Graph:
     weights = rng.choice(["unit", "signed"])
-    return erdos_renyi(size // 3, _log_uniform(10, 40, rng) / size, seed=rng, weights=weights)
+    size //= 3
+    share = min(_log_uniform(10, 40, rng) / size, 1.0)
+    return erdos_renyi(size, share, seed=rng, weights=weights)
+
+
+def _crowded(size: int, rng: np.random.Generator) -> Graph:
+    """A good part of all pairs of vertices."""
+    weights = rng.choice(["unit", "signed", "gaussian"])
+    return erdos_renyi(size // 4, _log_uniform(0.05, 0.9, rng), seed=rng, weights=weights)
+
+
+def _qubo(size: int, rng: np.random.Generator) -> Graph:
+    """Integer coefficients, of which as large a part is not 0: one vertex is joined to all."""
+    size //= 4
+    matrix = np.triu(rng.integers(-100, 101, (size, size)))
+    matrix[rng.random((size, size)) >= _log_uniform(0.05, 1.0, rng)] = 0
+    return Problem.from_qubo(matrix).graph
 
 
 def _reduced(size: int, rng: np.random.Generator) -> Graph:
@@ -116,6 +133,8 @@ def _geometric(size: int, rng: np.random.Generator) -> Graph:
 _MAKERS: dict[str, _Maker] = {
     "sparse": _sparse,
     "dense": _dense,
+    "crowded": _crowded,
+    "qubo": _qubo,
     "reduced": _reduced,
     "regular": lambda n, rng: random_regular(2 * (n // 2), int(rng.integers(3, 8)), seed=rng),
     "power_law": lambda n, rng: power_law(n, rng.uniform(3.0, 10.0), seed=rng),

@@ -3,15 +3,16 @@
 The graph is looked at once, by an encoder that gives each vertex a few scalars. After that the
 weight with which vertex i is flipped is exp(z_i / T), with
 
-    z_i = A_i x_i + k(x_i) + B_i + D_i p - C_i M P(t_i)
+    z_i = A_i x_i + k(x_i) + B_i + D_i p - C_i M P(t_i e^(c p))
 
 x_i the peek over the local-field scale s, t_i the time since its last flip over |V| (P is a
-learned curve, piecewise constant on `time_edges`, and 0 past |V|), k a learned bend of the gain,
-and T and M learned functions of the globals: progress p = flips done / budget, stagnation q = flips
-since the best cut improved / |V|, and horizon h = log(budget / 6 |V|), with g = max(h - log 20, 0)
-for what long walks want besides. All parameters are linear in a few traits of the graph
-(`ecord_jax.networks.traits`). Between two steps only the flipped vertex, its neighbours and the few
-whose t_i crosses an edge of the curve change.
+learned curve, piecewise constant on `time_edges`, and 0 for t_i past 1), c how much sooner flips
+are forgotten at the end, k a learned bend of the gain, and T and M learned functions of the
+globals: progress p = flips done / budget, stagnation q = flips since the best cut improved / |V|,
+and horizon h = log(budget / 6 |V|), with g = max(h - log 20, 0) for what long walks want besides.
+All parameters are linear in a few traits of the graph (`ecord_jax.networks.traits`). Between two
+steps only the flipped vertex, its neighbours and the few whose t_i crosses an edge of the curve
+change.
 
 The encoder "degree" takes the scalars for powers of a vertex's own local field (its degree, where
 all weights are 1). The encoder "gnn" adds what a graph network without hidden layers reads from the
@@ -48,6 +49,7 @@ __all__ = [
     "swift_scores",
     "swift_tables",
     "time_edges",
+    "time_places",
     "vertex_features",
 ]
 
@@ -109,30 +111,28 @@ class SwiftTables(NamedTuple):
         bias: [N], B_i.
         drift: [N], D_i.
         penalty: [N], C_i.
-        curve: [K + 1], P on the bins of `time_edges`; the last is 0.
     """
 
     gain: Any
     bias: Any
     drift: Any
     penalty: Any
-    curve: Any
 
 
 class Globals(NamedTuple):
-    """What all vertices share until the next refresh; scalars, or [B].
+    """What all vertices share until the next refresh; scalars, but for one.
 
     Attributes:
         temperature: T.
         progress: p.
-        penalty: M.
+        held: [K + 1], M P on the bins of `time_edges`; the last is 0.
         rise: factor of positive x in k(x).
         dip: factor of the square of negative x in k(x), which stays what it is at x = -3.
     """
 
     temperature: Any
     progress: Any
-    penalty: Any
+    held: Any
     rise: Any
     dip: Any
 
@@ -143,12 +143,12 @@ def param_shapes(config: SwiftConfig) -> dict[str, tuple[int, ...]]:
     Of these each trait of a graph has a row, which `graph_params` adds up: `temperature`, the
     coefficients of log T in 1, p, p^2, q, h and h p; `penalty`, those of M: of p and q, and the
     power of the budget; `long`, those of log T in g and g p, and of log M in g; `curve`, the
-    time curve at its knots; `powers`, the exponents of the relative local field in A and C; `bias`,
-    its factors in B and D; `bend`, those of k. `readout`, of the encoder "gnn" alone, is added to
-    log A, B, D and log C: at 0 it is "degree".
+    time curve at its knots; `memory`, c over its length; `powers`, the exponents of the relative
+    local field in A and C; `bias`, its factors in B and D; `bend`, those of k. `readout`, of the
+    encoder "gnn" alone, is added to log A, B, D and log C: at 0 it is "degree".
     """
     widths = {"temperature": 6, "penalty": 3, "long": 3, "curve": config.knots}
-    widths |= {"powers": 2, "bias": 2, "bend": 3}
+    widths |= {"memory": 1, "powers": 2, "bias": 2, "bend": 3}
     own: dict[str, tuple[int, ...]] = {n: (len(TRAITS), width) for n, width in widths.items()}
     return own if config.encoder == "degree" else {**own, "readout": (_OWN * (_ROUNDS + 1), 4)}
 
@@ -200,16 +200,27 @@ def _above_zero(xp: Any, values: Any) -> Any:
     return xp.where(values > 0, values, 1.0)
 
 
-def swift_tables(
-    params: dict[str, Any], config: SwiftConfig, features: Any, edges: np.ndarray
-) -> SwiftTables:
+def time_places(config: SwiftConfig, num_vertices: int) -> np.ndarray:
+    """Where the middle (geometric) of each bin but the last is on the time curve.
+
+    Returns:
+        float64 [K]; the curve is from 0 to 1, and a bin of a large graph may be before it. A vertex
+        just flipped is at 0: on a small graph one flip is more of |V| than the first knots are, and
+        the vertex must not flip back for all that.
+    """
+    edges = time_edges(config, num_vertices)
+    below = np.concatenate([[max(edges[0] / 2, 1.0)], edges[:-1]])
+    middles = 0.5 * (np.log(below) + np.log(edges)) - math.log(max(num_vertices, 1))
+    return np.where(below <= 1, 0.0, 1.0 - middles / math.log(_FIRST_KNOT))
+
+
+def swift_tables(params: dict[str, Any], config: SwiftConfig, features: Any) -> SwiftTables:
     """What is computed once a graph.
 
     Args:
         params: `graph_params` of the graph.
         config: of the agent.
         features: [N, F], `vertex_features` of the graph.
-        edges: `time_edges` of the graph.
     """
     xp = _namespace(features)
     field, powers, bias = features[:, 0], params["powers"], params["bias"]
@@ -217,28 +228,17 @@ def swift_tables(
     if config.encoder == "gnn":
         scalars = list(xp.stack(scalars) + (features @ params["readout"]).T)
     gain, level, drift, penalty = scalars
-    curve = _curve(xp, params["curve"], config, edges, len(features))
-    return SwiftTables(xp.exp(gain), level, drift, xp.exp(penalty), curve)
+    return SwiftTables(xp.exp(gain), level, drift, xp.exp(penalty))
 
 
-def _curve(xp: Any, values: Any, config: SwiftConfig, edges: np.ndarray, size: int) -> Any:
-    """P in the (geometric) middle of each bin.
-
-    At the first knot in the bin of a vertex just flipped: on a small graph one flip is more of |V|
-    than the first knots are, and the vertex must not flip back for all that.
-    """
-    below = np.concatenate([[max(edges[0] / 2, 1.0)], edges[:-1]])
-    middles = 0.5 * (np.log(below) + np.log(edges)) - math.log(max(size, 1))
-    knots = np.linspace(math.log(_FIRST_KNOT), 0.0, config.knots)
-    middles = np.where(below <= 1, knots[0], middles)
-    return xp.append(xp.interp(middles, knots, values), 0.0)
-
-
-def swift_globals(params: dict[str, Any], progress: Any, stagnation: Any, budget: Any) -> Globals:
+def swift_globals(
+    params: dict[str, Any], places: Any, progress: Any, stagnation: Any, budget: Any
+) -> Globals:
     """What all vertices share.
 
     Args:
         params: `graph_params` of the graph.
+        places: [K], `time_places` of the graph.
         progress: flips done over the budget, 0..1.
         stagnation: flips since the best cut improved, over |V|.
         budget: flips of the whole walk, over 6 |V|; above 0.
@@ -250,7 +250,11 @@ def swift_globals(params: dict[str, Any], progress: Any, stagnation: Any, budget
     level = t[0] + t[1] * p + t[2] * p * p + t[3] * q + t[4] * h + t[5] * h * p
     level = level + long[0] * g + long[1] * g * p
     factor = xp.maximum(1.0 + m[0] * p + m[1] * q, 0.0) * xp.exp(m[2] * h + long[2] * g)
-    return Globals(xp.exp(level), p, factor, bend[0] + bend[1] * p, bend[2] + 0.0 * p)
+    curve = params["curve"]
+    knots = np.linspace(0.0, 1.0, len(curve))
+    faded = xp.interp(places + params["memory"][0] * p, knots, curve)
+    held = xp.append(factor * faded, 0.0)
+    return Globals(xp.exp(level), p, held, bend[0] + bend[1] * p, bend[2] + 0.0 * p)
 
 
 def swift_scores(tables: SwiftTables, shared: Globals, peeks: Any, bins: Any) -> Any:
@@ -269,7 +273,7 @@ def swift_scores(tables: SwiftTables, shared: Globals, peeks: Any, bins: Any) ->
     loss = xp.maximum(xp.minimum(peeks, 0.0), -_DEEPEST)
     bend = shared.rise * xp.maximum(peeks, 0.0) + shared.dip * loss * loss
     gain = tables.gain * peeks + bend + tables.bias + tables.drift * shared.progress
-    return (gain - tables.penalty * shared.penalty * tables.curve[bins]) / shared.temperature
+    return (gain - tables.penalty * shared.held[bins]) / shared.temperature
 
 
 def _namespace(array: Any) -> Any:

@@ -1,9 +1,10 @@
 """What `swift` knows of a graph as a whole; its parameters are linear in these few numbers.
 
 One policy for all graphs is a compromise: tied vertices want it warmer, dense graphs colder at the
-end of long walks, and where there are many triangles the penalty of a flip may be smaller. The
-numbers are 0 for a sparse graph of equal weights without ties and triangles, and about 1 where a
-trait is marked; a row of parameters is what such a graph wants to be different. Shape letters: G
+end of long walks, and where there are many triangles the penalty of a flip may be smaller; where
+each flip changes many vertices a little, a walk does best as a tabu search whose tenure shrinks.
+The numbers are 0 for a sparse graph of equal weights without ties and triangles, and about 1 where
+a trait is marked; a row of parameters is what such a graph wants to be different. Shape letters: G
 traits, H half-edges, N vertices.
 """
 
@@ -16,11 +17,12 @@ import numpy as np
 
 __all__ = ["TRAITS", "graph_params", "graph_traits"]
 
-TRAITS = ("base", "degree", "ties", "unevenness", "triangles")
+TRAITS = ("base", "degree", "ties", "unevenness", "triangles", "crowding")
 
 _SPARSE, _DENSER = 5.0, math.log(50.0)  # a mean degree, and how far above it a trait is 1
 _SQUARE = 0.4  # ties of a square lattice
 _LONG_TAIL = 1.5
+_CROWD = 20.0  # a mean degree
 _TRIANGLES = 0.24  # of a union of two planar graphs
 _WEDGES = 4096  # that are looked at
 _RANGE = -0.25, 1.5  # graphs to train on have hardly more of any trait
@@ -41,21 +43,25 @@ def graph_traits(
     Returns:
         float64 [G], in the order of `TRAITS`: 1; the log of the mean degree over that of a sparse
         graph; how often a flip changes nothing, over how often on a square lattice; the log of the
-        mean w^2 over the square of the mean |w|, which is 0 where all weights are of one size; and
-        how much more often two neighbours of a vertex make a triangle with it that cannot be cut
-        whole than degrees alone would have it, over how much in a union of two planar graphs. Edges
-        of weight 0 are none.
+        mean w^2 over the square of the mean |w|, which is 0 where all weights are of one size, less
+        where vertices are crowded, since the weights of many neighbours average out; how much more
+        often two neighbours of a vertex make a triangle with it that cannot be cut whole than
+        degrees alone would have it, over how much in a union of two planar graphs; and how crowded
+        vertices are, d^2 / (d^2 + 20^2) with the mean degree d. Edges of weight 0 are none.
     """
     there = weights != 0
     sizes, owners, near = np.abs(weights[there]), owners[there], near[there]
     if len(sizes) == 0:
         return np.append(1.0, np.zeros(len(TRAITS) - 1))
     sizes = sizes / sizes.max()
-    denser = math.log(len(sizes) / num_vertices / _SPARSE) / _DENSER
-    uneven = math.log(float((sizes**2).mean()) / float(sizes.mean()) ** 2)
+    degree = len(sizes) / num_vertices
+    denser = math.log(degree / _SPARSE) / _DENSER
+    crowded = degree**2 / (degree**2 + _CROWD**2)
+    uneven = math.log(float((sizes**2).mean()) / float(sizes.mean()) ** 2) / _LONG_TAIL
     ties = _tie_share(owners, sizes, num_vertices)
     frustrated = _frustrated_share(owners, near, np.sign(weights[there]), num_vertices)
-    traits = [denser, ties / _SQUARE, uneven / _LONG_TAIL, frustrated / _TRIANGLES]
+    uneven = min(uneven, _RANGE[1]) * (1.0 - crowded)
+    traits = [denser, ties / _SQUARE, uneven, frustrated / _TRIANGLES, crowded]
     return np.append(1.0, np.clip(traits, *_RANGE))
 
 

@@ -21,6 +21,7 @@ from ecord_jax.networks.swift import (
     SwiftTables,
     swift_tables,
     time_edges,
+    time_places,
     vertex_features,
 )
 from ecord_jax.networks.traits import graph_params, graph_traits
@@ -53,7 +54,7 @@ OWN = (
     *("columns", "shared", "counts", "ahead", "rests", "marks", "changed"),
 )
 # The parameters of the globals, in the order of `WalkState.settings`.
-SETTINGS = ("temperature", "penalty", "bend", "long")
+SETTINGS = ("temperature", "penalty", "bend", "long", "memory", "curve")
 
 _LARGE = 1 << 16  # from so many vertices on waiting for memory takes longer than batches do
 _DENSE = 0.25  # with more neighbours passes over all vertices are faster
@@ -139,7 +140,7 @@ class Look(NamedTuple):
         matrix: float64 [N, N], the weights divided by a power of two, so that neither their squares
             nor their sums leave the range of float64.
         params: `graph_params` of the graph.
-        tables: of the graph; those of vertices float32.
+        tables: of the graph, float32.
     """
 
     matrix: scipy.sparse.csr_array
@@ -157,9 +158,10 @@ def look(agent: Agent, graph: Graph) -> Look:
     params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
     params = graph_params(params, graph_traits(owners, matrix.indices, weights, size))
     features = vertex_features(config, owners, matrix.indices, weights, size)
-    tables = swift_tables(params, config, features, time_edges(config, size))
-    single = {name: getattr(tables, name).astype(np.float32) for name in tables._fields[:-1]}
-    return Look(matrix, params, tables._replace(**single))
+    tables = SwiftTables(
+        *(column.astype(np.float32) for column in swift_tables(params, config, features))
+    )
+    return Look(matrix, params, tables)
 
 
 def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
@@ -174,7 +176,7 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
     edges = time_edges(agent.config, size)
     matrix, order = _ordered(seen.matrix)
     rows = np.zeros(size, ROW)
-    for name in seen.tables._fields[:-1]:
+    for name in seen.tables._fields:
         rows[name] = getattr(seen.tables, name)[order]
     scale = math.sqrt((seen.matrix.data**2).sum() / size) or 1.0
     dense = dense and is_dense(graph, _DENSE)
@@ -189,8 +191,8 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         starts=matrix.indptr.astype(np.int64),
         near=matrix.indices.astype(np.int32),
         weights=matrix.data,
-        curve=seen.tables.curve,
         edges=edges,
+        places=time_places(agent.config, size),
         settings=np.concatenate([seen.params[name] for name in SETTINGS]),
         levels=levels[:-1],
         rows=rows,

@@ -68,7 +68,7 @@ def walk_batches(w: WalkState) -> None:
     for turn in range(len(w.choices)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
-            look(w.settings, shared, counts, len(rows), w.curve, w.held)
+            look(w.settings, shared, counts, len(rows), w.places, w.held)
             weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
             counts[AT] = counts[END]
         elif step & (often - 1) == 0:

@@ -39,7 +39,7 @@ def walk_dense(w: WalkState) -> None:
     for turn in range(len(w.draws)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
-            look(w.settings, shared, counts, len(rows), w.curve, w.held)
+            look(w.settings, shared, counts, len(rows), w.places, w.held)
             _set_peeks(rows, columns)
             weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
             _set_bases(rows, w.bins, w.held, shared, columns[BASE])

@@ -30,6 +30,7 @@ from ecord_jax.networks.swift import (
     swift_globals,
     swift_scores,
     time_edges,
+    time_places,
 )
 from ecord_jax.search.chunk import Found, Search, best_found, keep_best, resume
 from ecord_jax.search.levels import Levels, build, put, sample
@@ -44,8 +45,6 @@ __all__ = [
     "swift_rollout",
 ]
 
-_PER_VERTEX = SwiftTables._fields[:-1]
-
 
 class Ground(NamedTuple):
     """What all trajectories over a graph share.
@@ -55,12 +54,14 @@ class Ground(NamedTuple):
         params: those of the globals, for this graph.
         tables: of the graph, filled up to [N].
         edges: int32 [K], see `time_edges`.
+        places: [K], see `time_places`.
     """
 
     arrays: GraphArrays
     params: Any
     tables: SwiftTables
     edges: jax.Array
+    places: jax.Array
 
 
 class SwiftTrajectory(NamedTuple):
@@ -109,9 +110,7 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     """
     seen, arrays = look(agent, graph), to_arrays(graph)
     more = arrays.row_start.shape[0] - 1 - graph.num_vertices
-    *columns, curve = seen.tables
-    columns = [np.pad(column, (0, more)) for column in columns]
-    tables = SwiftTables(*(jnp.asarray(values, dtype) for values in (*columns, curve)))
+    tables = SwiftTables(*(jnp.asarray(np.pad(x, (0, more)), dtype) for x in seen.tables))
     arrays = jax.tree.map(
         lambda x: x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x, arrays
     )
@@ -120,8 +119,8 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     scale = math.sqrt(squares / graph.num_vertices) or 1.0
     arrays = dataclasses.replace(arrays, field_scale=jnp.asarray(scale, dtype))
     params = {name: jnp.asarray(seen.params[name], dtype) for name in SETTINGS}
-    edges = time_edges(agent.config, graph.num_vertices)
-    return Ground(arrays, params, tables, jnp.asarray(edges, jnp.int32))
+    edges, places = (see(agent.config, graph.num_vertices) for see in (time_edges, time_places))
+    return Ground(arrays, params, tables, jnp.asarray(edges, jnp.int32), jnp.asarray(places, dtype))
 
 
 def start_swift(ground: Ground, labels: np.ndarray, key: jax.Array) -> Search:
@@ -243,6 +242,7 @@ def _look(ground: Ground, state: State, budget: jax.Array | int) -> Globals:
     dtype, size = ground.tables.gain.dtype, ground.arrays.num_vertices
     return swift_globals(
         ground.params,
+        ground.places,
         jnp.asarray(state.step / budget, dtype),
         jnp.asarray((state.step - state.best_step) / size, dtype),
         jnp.asarray(budget / (6 * size), dtype),
@@ -252,7 +252,7 @@ def _look(ground: Ground, state: State, budget: jax.Array | int) -> Globals:
 def _scores(ground: Ground, shared: Globals, state: State, vertices: jax.Array) -> jax.Array:
     """Logarithms of the weights of some vertices [W] at the next step; -inf for padding."""
     tables = ground.tables
-    some = tables._replace(**{name: getattr(tables, name)[vertices] for name in _PER_VERTEX})
+    some = SwiftTables(*(column[vertices] for column in tables))
     elapsed = state.step + 1 - state.last_flip[vertices]
     bins = (elapsed[:, None] >= ground.edges).sum(axis=1)
     peeks = state.peeks[vertices] / ground.arrays.field_scale

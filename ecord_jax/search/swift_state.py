@@ -28,6 +28,7 @@ TOTAL, OTHERS, INSIDE = 8, 9, 10
 STEP, BUDGET, BEST_STEP, EVERY, COUNTED, PAST = 0, 1, 2, 3, 4, 5
 DRAWN, AT, END, BATCHES, CHANGED = 6, 7, 8, 9, 10
 GAIN, BASE, FACE, FIELD = 0, 1, 2, 3
+CURVE = 16  # where it begins in `settings`
 
 
 class WalkState(NamedTuple):
@@ -37,16 +38,16 @@ class WalkState(NamedTuple):
         order: int32 [N], the vertex of the graph that each is.
         starts, near, weights: [N + 1], [H], [H]: the neighbours of each vertex, and the weights of
             the edges to them.
-        curve: float64 [K + 1], P.
         edges: int64 [K], see `time_edges`.
-        settings: float64 [15], the parameters of the globals: `temperature` [6], `penalty` [3],
-            `bend` [3] and `long` [3].
+        places: float64 [K], see `time_places`.
+        settings: float64 [16 + knots], the parameters of the globals: `temperature` [6], `penalty`
+            [3], `bend` [3], `long` [3], `memory` [1] and `curve`.
         levels: int64 [L], where in `sums` each level begins.
         rows: ROW [N]: of each vertex the peek, in units of the weights; gain, bias, drift and
             penalty, see `SwiftTables`; the side, 1 or -1; and where in the ring its last flip is,
             if it is there.
         bins: unsigned [N], those of the time since the last flip.
-        held: float64 [K + 1], the curve times M, as of the last refresh.
+        held: float64 [K + 1], see `Globals`, as of the last refresh.
         ring: int32 [a power of 2 above edges[-1]], the last flips; -1 where the vertex was flipped
             again.
         faded: float64 [as many], the penalty of each of their vertices.
@@ -78,8 +79,8 @@ class WalkState(NamedTuple):
     starts: Any
     near: Any
     weights: Any
-    curve: Any
     edges: Any
+    places: Any
     settings: Any
     levels: Any
     rows: Any

@@ -25,6 +25,7 @@ from ecord_jax.search.swift_state import (
     BUDGET,
     COLDNESS,
     COUNTED,
+    CURVE,
     CUT,
     DIP,
     LANES,
@@ -89,7 +90,7 @@ def _count(starts: Any, near: Any, weights: Any, rows: Any) -> float:
     return cut
 
 
-def look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: Any) -> None:
+def look(settings: Any, shared: Any, counts: Any, size: int, places: Any, held: Any) -> None:
     """Looks at the globals, see `swift_globals`."""
     s = settings
     p = (counts[STEP] + counts[PAST]) / counts[BUDGET]
@@ -100,8 +101,11 @@ def look(settings: Any, shared: Any, counts: Any, size: int, curve: Any, held: A
     shared[COLDNESS] = math.exp(-level - s[12] * g - s[13] * g * p)
     factor = max(1.0 + s[6] * p + s[7] * q, 0.0) * math.exp(s[8] * h + s[14] * g)
     shared[PROGRESS], shared[RISE], shared[DIP] = p, s[9] + s[10] * p, s[11]
-    for k in range(len(curve)):
-        held[k] = factor * curve[k]
+    curve, length = s[CURVE:], len(s) - CURVE - 1.0
+    for k in range(len(places)):
+        place = length * min(max(places[k] + s[CURVE - 1] * p, 0.0), 1.0)
+        knot = min(int(place), len(curve) - 2)
+        held[k] = factor * (curve[knot] + (place - knot) * (curve[knot + 1] - curve[knot]))
 
 
 def weigh_all(rows: Any, bins: Any, held: Any, shared: Any, sums: Any, levels: Any) -> None:

@@ -34,7 +34,7 @@ def walk(w: WalkState) -> None:
     for turn in range(len(w.draws)):
         step = counts[STEP]
         if step % counts[EVERY] == 0:
-            look(w.settings, shared, counts, len(rows), w.curve, w.held)
+            look(w.settings, shared, counts, len(rows), w.places, w.held)
             weigh_all(rows, w.bins, w.held, shared, w.sums, w.levels)
         elif step & (often - 1) == 0:
             sum_up(2, w.sums, w.levels)

@@ -26,9 +26,9 @@ from ecord_jax.networks.swift import (
     swift_globals,
     swift_scores,
     swift_tables,
-    time_edges,
+    time_places,
 )
-from ecord_jax.networks.traits import graph_params
+from ecord_jax.networks.traits import TRAITS, graph_params
 
 SMALL = EvolutionConfig(
     generations=4, population=8, elite=3, instances=11, vertices=(60, 90), factors=(2.0, 4.0)
@@ -83,9 +83,9 @@ def test_parameters_of_a_vector():
         np.concatenate([value.ravel() for value in params.values()]), vector, rtol=1e-6
     )
     gnn = SwiftConfig(encoder="gnn")
-    params = unpack(np.arange(166), gnn)
+    params = unpack(np.arange(198), gnn)
     assert {name: value.shape for name, value in params.items()} == param_shapes(gnn)
-    assert params["readout"].tolist() == np.arange(130, 166).reshape(9, 4).tolist()
+    assert params["readout"].tolist() == np.arange(162, 198).reshape(9, 4).tolist()
 
 
 def test_a_graph_network_begins_as_the_shipped_agent():
@@ -155,15 +155,13 @@ def test_what_is_left_out_is_not_seen(name, encoder):
 
 def _scores(params, network, **changes):
     at = {"progress": 0.1, "stagnation": 0.1, "horizon": 30.0, "degree": 3.0, "time": 3}
-    at |= {"ties": 0.1, "unevenness": 0.1, "triangles": 0.1} | changes
-    traits = [1.0, math.log(at["degree"]), at["ties"], at["unevenness"], at["triangles"]]
+    at |= dict.fromkeys(TRAITS[2:], 0.1) | changes
+    traits = [1.0, math.log(at["degree"]), *(at[name] for name in TRAITS[2:])]
     params = graph_params(params, np.array(traits))
-    edges = time_edges(network, 40)
     features = np.full((40, 9 if network.encoder == "gnn" else 1), math.log(at["degree"]))
-    tables = swift_tables(params, network, features, edges)
-    globals_ = swift_globals(
-        params, *(np.float64(at[name]) for name in ("progress", "stagnation", "horizon"))
-    )
+    tables = swift_tables(params, network, features)
+    shared = [np.float64(at[name]) for name in ("progress", "stagnation", "horizon")]
+    globals_ = swift_globals(params, time_places(network, 40), *shared)
     return swift_scores(tables, globals_, np.linspace(-1, 1, 40), np.full(40, at["time"]))
 
 

@@ -59,14 +59,26 @@ def test_dense_graphs_of_uneven_weights():
     graph = models.sherrington_kirkpatrick(1251, seed=1, weights="gaussian")
     found = traits_of(graph)
     assert found["degree"] == pytest.approx(math.log(1250 / 5) / math.log(50))
-    assert 1.5 * found["unevenness"] == pytest.approx(math.log(math.pi / 2), abs=0.01)
+    crowding = 1250**2 / (1250**2 + 20**2)
+    assert found["crowding"] == pytest.approx(crowding)
+    uneven = math.log(math.pi / 2) / 1.5
+    assert found["unevenness"] == pytest.approx((1 - crowding) * uneven, rel=0.02)
+
+
+def test_sparse_graphs_are_not_crowded():
+    graph = models.random_regular(500, 4, seed=1)
+    assert traits_of(graph)["crowding"] == pytest.approx(16 / 416)
+    weights = np.random.default_rng(1).normal(size=graph.num_edges)
+    found = traits_of(ej.Graph(graph.edges, weights, graph.names))
+    expected = math.log((weights**2).mean() / np.abs(weights).mean() ** 2) / 1.5
+    assert found["unevenness"] == pytest.approx(expected * 400 / 416)
 
 
 def test_traits_have_an_end():
     """No parameter is carried beyond what it was trained for."""
     weights = np.append(np.full(998, 1e-12), [1.0, 1.0])
     found = graph_traits(np.arange(1000), np.arange(1000) ^ 1, weights, 1000)
-    assert found.tolist() == [1, -0.25, 0, 1.5, 0]
+    assert found.tolist() == [1, -0.25, 0, 1.5 * 400 / 401, 0, 1 / 401]
     cliques = networkx.caveman_graph(50, 4)
     assert traits_of(ej.Graph.from_edges(list(cliques.edges)))["triangles"] == 1.5
 
@@ -74,7 +86,7 @@ def test_traits_have_an_end():
 @pytest.mark.parametrize(("edges", "weights"), [([], []), ([(0, 1)], [0])])
 def test_nothing_to_see(edges, weights):
     graph = ej.Graph.from_edges(edges, weights, num_vertices=3)
-    assert list(traits_of(graph).values()) == [1, 0, 0, 0, 0]
+    assert list(traits_of(graph).values()) == [1, 0, 0, 0, 0, 0]
 
 
 def test_triangles_are_how_often_neighbours_are_joined():
@@ -125,7 +137,7 @@ def test_edges_of_weight_zero_join_nobody():
 
 
 def test_parameters_are_sums_of_rows():
-    params = {"bias": np.arange(10, dtype=np.float32).reshape(5, 2), "readout": np.ones((9, 4))}
-    found = graph_params(params, np.array([1.0, 0.5, -1.0, 2.0, 0.25]))
-    assert found["bias"].tolist() == [0 + 1 - 4 + 12 + 2, 1 + 1.5 - 5 + 14 + 2.25]
+    params = {"bias": np.arange(12, dtype=np.float32).reshape(6, 2), "readout": np.ones((9, 4))}
+    found = graph_params(params, np.array([1.0, 0.5, -1.0, 2.0, 0.25, 1.0]))
+    assert found["bias"].tolist() == [0 + 1 - 4 + 12 + 2 + 10, 1 + 1.5 - 5 + 14 + 2.25 + 11]
     assert found["readout"] is params["readout"]

@@ -19,6 +19,7 @@ from ecord_jax.networks.swift import (
     swift_scores,
     swift_tables,
     time_edges,
+    time_places,
     vertex_features,
 )
 from ecord_jax.networks.traits import TRAITS, graph_params, graph_traits
@@ -33,6 +34,7 @@ PARAMS = {
     "penalty": [-0.8, 0.05, -0.1],
     "long": [-0.3, 0.2, 0.25],
     "curve": [2.0, 1.5, 0.8, 2.4, 0.4, 0.8, -0.2],
+    "memory": [0.4],
     "powers": [0.1, -0.05],
     "bias": [0.2, 0.3],
     "bend": [0.4, 0.1, 0.01],
@@ -108,12 +110,13 @@ def expected_scores(graph, walk, edges, budget, last=None, best_step=0, agent=AG
     params = graph_params(agent.params, graph_traits(owners, matrix.indices, matrix.data, size))
     shared = swift_globals(
         params,
+        time_places(agent.config, size),
         np.float64((past + at) / (past + budget)),
         np.float64((at - best_step) / size),
         np.float64((past + budget) / (6 * size)),
     )
     features = features_of(graph, agent.config)
-    tables = swift_tables(params, agent.config, features, edges)
+    tables = swift_tables(params, agent.config, features)
     return swift_scores(tables, shared, peeks, bins)
 
 
@@ -387,9 +390,10 @@ def test_definition_is_the_same_on_host_and_device(params, config):
 
     def scores(params, weights, peeks, bins, *shared):
         features = vertex_features(config, owners, near, weights, size)
-        params = graph_params(params, np.array([1.0, 0.5, -0.2, 0.3, 0.1]))
-        tables = swift_tables(params, config, features, edges)
-        return swift_scores(tables, swift_globals(params, *shared), peeks, bins)
+        params = graph_params(params, np.array([1.0, 0.5, -0.2, 0.3, 0.1, 0.4]))
+        tables = swift_tables(params, config, features)
+        shared = swift_globals(params, time_places(config, size), *shared)
+        return swift_scores(tables, shared, peeks, bins)
 
     shared = [np.float64(x) for x in (0.3, 0.2, 7.0)]
     host = scores(params, matrix.data, peeks, bins, *shared)
@@ -415,13 +419,13 @@ def test_features_of_a_star_with_a_tail():
 
 def test_an_encoder_without_a_readout_is_that_of_powers():
     graph, own = random_graph(80, 5, "signed"), graph_params(PARAMS, np.ones(len(TRAITS)))
-    edges, params = time_edges(CONFIG, 80), {**own, "readout": np.zeros((9, 4))}
-    powers = swift_tables(own, CONFIG, features_of(graph), edges)
-    network = swift_tables(params, GNN_CONFIG, features_of(graph, GNN_CONFIG), edges)
+    params = {**own, "readout": np.zeros((9, 4))}
+    powers = swift_tables(own, CONFIG, features_of(graph))
+    network = swift_tables(params, GNN_CONFIG, features_of(graph, GNN_CONFIG))
     for one, two in zip(powers, network, strict=True):
         np.testing.assert_array_equal(one, two)
     params["readout"][0] = [0.1, 0.2, 0.3, 0.4]  # what a vertex's own field adds
-    more = swift_tables(params, GNN_CONFIG, features_of(graph, GNN_CONFIG), edges)
+    more = swift_tables(params, GNN_CONFIG, features_of(graph, GNN_CONFIG))
     field = features_of(graph)[:, 0]
     np.testing.assert_allclose(more.gain, powers.gain * np.exp(0.1 * field))
     np.testing.assert_allclose(more.bias, powers.bias + 0.2 * field)
@@ -439,13 +443,27 @@ def test_time_edges(size):
 
 @pytest.mark.parametrize("size", [2, 40, 125, 600, 100_000])
 def test_a_vertex_just_flipped_is_at_the_first_knot(size):
-    edges = time_edges(CONFIG, size)
-    features = np.zeros((size, 1))
-    own = graph_params(PARAMS, np.ones(len(TRAITS)))
-    tables = swift_tables(own, CONFIG, features, edges)
-    assert tables.curve[np.searchsorted(edges, 1, side="right")] == pytest.approx(own["curve"][0])
+    edges, places = time_edges(CONFIG, size), time_places(CONFIG, size)
+    assert places[np.searchsorted(edges, 1, side="right")] <= 0
+    assert (np.diff(places) >= 0).all()
+    assert places[-1] < 1 or size == 2  # where nearly all bins are one
     if size > 100:
-        assert len(set(tables.curve)) > 4
+        assert len(set(places)) > 4
+
+
+def test_flips_are_forgotten_sooner_at_the_end():
+    """At p = 1 a vertex is held as one that was flipped e^c times as long ago was at p = 0."""
+    size, growth = 10**8, math.log(1 / 0.003) / 6  # of the edges, from one to the next
+    places = time_places(CONFIG, size)
+    params = graph_params(PARAMS, np.eye(len(TRAITS))[0])
+    params |= {"penalty": np.zeros(3), "memory": np.array([growth / math.log(1 / 0.004)])}
+    early, late, much = (
+        swift_globals(params | {"memory": m}, places, np.float64(p), np.float64(0), np.float64(1))
+        for m, p in ((params["memory"], 0), (params["memory"], 1), (np.array([9.0]), 1))
+    )
+    np.testing.assert_allclose(late.held[1:-2], early.held[2:-1], rtol=1e-5)
+    assert late.held[-2] == much.held[0] == much.held[3] == pytest.approx(params["curve"][-1])
+    assert early.held[-1] == late.held[-1] == 0
 
 
 def test_a_walk_in_pieces_is_the_same():
