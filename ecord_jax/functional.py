@@ -36,6 +36,7 @@ from ecord_jax.networks.swift import (
     swift_scores,
     swift_tables,
     time_edges,
+    time_places,
     vertex_features,
 )
 from ecord_jax.networks.traits import graph_params, graph_traits
@@ -83,6 +84,7 @@ __all__ = [
     "swift_scores",
     "swift_tables",
     "time_edges",
+    "time_places",
     "to_arrays",
     "to_batch",
     "vertex_features",

@@ -114,7 +114,7 @@ INPUTS: dict[str, list[dict[str, Any]]] = {
     "progress": [
         _columns(temperature=[1, 2, 5], penalty=0, long=1, memory=0, bias=1, bend=1, readout=2)
     ],
-    "degree": [_row("degree"), {"powers": _ALL, "bias": _ALL, "readout": _ALL}],
+    "degree": [_row("degree"), _row("crowding"), {"powers": _ALL, "bias": _ALL, "readout": _ALL}],
     "time": [{"curve": _ALL, "memory": _ALL}],
     "stagnation": [_columns(temperature=3, penalty=1)],
     "horizon": [_columns(temperature=[4, 5], penalty=2, long=[0, 1, 2])],

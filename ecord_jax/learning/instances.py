@@ -62,26 +62,29 @@ def _log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
 
 
 def _sparse(size: int, rng: np.random.Generator) -> Graph:
-    weights = rng.choice(["unit", "signed"])
-    return erdos_renyi(size, _log_uniform(2.2, 10, rng) / size, seed=rng, weights=weights)
+    return _random(size, 2.2, 10, rng)
 
 
 def _dense(size: int, rng: np.random.Generator) -> Graph:
+    return _random(max(size // 3, 20), 10, 40, rng)
+
+
+def _random(size: int, low: float, high: float, rng: np.random.Generator) -> Graph:
+    """Of a mean degree in this range."""
     weights = rng.choice(["unit", "signed"])
-    size //= 3
-    share = min(_log_uniform(10, 40, rng) / size, 1.0)
+    share = min(_log_uniform(low, high, rng) / size, 1.0)
     return erdos_renyi(size, share, seed=rng, weights=weights)
 
 
 def _crowded(size: int, rng: np.random.Generator) -> Graph:
     """A good part of all pairs of vertices."""
     weights = rng.choice(["unit", "signed", "gaussian"])
-    return erdos_renyi(size // 4, _log_uniform(0.05, 0.9, rng), seed=rng, weights=weights)
+    return erdos_renyi(max(size // 4, 20), _log_uniform(0.05, 0.9, rng), seed=rng, weights=weights)
 
 
 def _qubo(size: int, rng: np.random.Generator) -> Graph:
-    """Integer coefficients, of which as large a part is not 0: one vertex is joined to all."""
-    size //= 4
+    """Integer coefficients, a good part of them not 0: one vertex is joined to nearly all."""
+    size = max(size // 4, 20)
     matrix = np.triu(rng.integers(-100, 101, (size, size)))
     matrix[rng.random((size, size)) >= _log_uniform(0.05, 1.0, rng)] = 0
     return Problem.from_qubo(matrix).graph

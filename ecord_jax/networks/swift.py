@@ -6,7 +6,8 @@ weight with which vertex i is flipped is exp(z_i / T), with
     z_i = A_i x_i + k(x_i) + B_i + D_i p - C_i M P(t_i e^(c p))
 
 x_i the peek over the local-field scale s, t_i the time since its last flip over |V| (P is a
-learned curve, piecewise constant on `time_edges`, and 0 for t_i past 1), c how much sooner flips
+learned curve, beyond its last knot what it is there, piecewise constant on `time_edges`; nothing is
+held against a vertex whose t_i is past 1), c how much sooner flips
 are forgotten at the end, k a learned bend of the gain, and T and M learned functions of the
 globals: progress p = flips done / budget, stagnation q = flips since the best cut improved / |V|,
 and horizon h = log(budget / 6 |V|), with g = max(h - log 20, 0) for what long walks want besides.
@@ -205,8 +206,8 @@ def time_places(config: SwiftConfig, num_vertices: int) -> np.ndarray:
 
     Returns:
         float64 [K]; the curve is from 0 to 1, and a bin of a large graph may be before it. A vertex
-        just flipped is at 0: on a small graph one flip is more of |V| than the first knots are, and
-        the vertex must not flip back for all that.
+        just flipped is at 0, where `memory` does not yet move it: on a small graph one flip is more
+        of |V| than the first knots are, and the vertex must not flip back for all that.
     """
     edges = time_edges(config, num_vertices)
     below = np.concatenate([[max(edges[0] / 2, 1.0)], edges[:-1]])
@@ -251,7 +252,7 @@ def swift_globals(
     level = level + long[0] * g + long[1] * g * p
     factor = xp.maximum(1.0 + m[0] * p + m[1] * q, 0.0) * xp.exp(m[2] * h + long[2] * g)
     curve = params["curve"]
-    knots = np.linspace(0.0, 1.0, len(curve))
+    knots = xp.linspace(0.0, 1.0, len(curve), dtype=curve.dtype)
     faded = xp.interp(places + params["memory"][0] * p, knots, curve)
     held = xp.append(factor * faded, 0.0)
     return Globals(xp.exp(level), p, held, bend[0] + bend[1] * p, bend[2] + 0.0 * p)

@@ -47,7 +47,7 @@ def graph_traits(
         where vertices are crowded, since the weights of many neighbours average out; how much more
         often two neighbours of a vertex make a triangle with it that cannot be cut whole than
         degrees alone would have it, over how much in a union of two planar graphs; and how crowded
-        vertices are, d^2 / (d^2 + 20^2) with the mean degree d. Edges of weight 0 are none.
+        vertices are, d^4 / (d^4 + 20^4) with the mean degree d. Edges of weight 0 are none.
     """
     there = weights != 0
     sizes, owners, near = np.abs(weights[there]), owners[there], near[there]
@@ -56,7 +56,7 @@ def graph_traits(
     sizes = sizes / sizes.max()
     degree = len(sizes) / num_vertices
     denser = math.log(degree / _SPARSE) / _DENSER
-    crowded = degree**2 / (degree**2 + _CROWD**2)
+    crowded = degree**4 / (degree**4 + _CROWD**4)
     uneven = math.log(float((sizes**2).mean()) / float(sizes.mean()) ** 2) / _LONG_TAIL
     ties = _tie_share(owners, sizes, num_vertices)
     frustrated = _frustrated_share(owners, near, np.sign(weights[there]), num_vertices)

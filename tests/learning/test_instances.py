@@ -38,7 +38,7 @@ def test_crowded_graphs_have_a_good_part_of_all_pairs():
 def test_a_qubo_has_a_vertex_that_is_joined_to_nearly_all():
     for graph in graphs_of("qubo", (400, 1200), 5):
         degrees = np.bincount(graph.edges.ravel(), minlength=graph.num_vertices)
-        assert degrees.max() > 0.9 * graph.num_vertices
+        assert degrees[-1] > 0.9 * graph.num_vertices  # all other ones are variables
         assert (graph.weights < 0).any()
         assert (graph.weights > 0).any()
 

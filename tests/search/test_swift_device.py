@@ -65,8 +65,11 @@ def test_weights_are_those_of_the_walk(name, cached, monkeypatch):
         compare_weights(GRAPHS[name], ground, 1e-6, 6000 if name == "unit" else 60)
 
 
-def test_weights_in_single_precision():
-    compare_weights(GRAPHS["hubs"], swift_ground(AGENT, GRAPHS["hubs"]), 1e-5)
+@pytest.mark.parametrize("wide", [False, True])
+def test_weights_in_single_precision(wide):
+    """Whether JAX has double precision or not."""
+    with jax.enable_x64(wide):
+        compare_weights(GRAPHS["hubs"], swift_ground(AGENT, GRAPHS["hubs"]), 1e-5)
 
 
 def compare_weights(graph, ground, tolerance, budget=60):
