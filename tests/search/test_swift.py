@@ -107,7 +107,8 @@ def expected_scores(graph, walk, edges, budget, last=None, best_step=0, agent=AG
     before = max(walk.step - 1, 0)
     at = before - before % walk.state.counts[swift_state.EVERY]  # of the last refresh
     owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
-    params = graph_params(agent.params, graph_traits(owners, matrix.indices, matrix.data, size))
+    params = {name: value.astype(np.float64) for name, value in agent.params.items()}
+    params = graph_params(params, graph_traits(owners, matrix.indices, matrix.data, size))
     shared = swift_globals(
         params,
         time_places(agent.config, size),
