@@ -84,6 +84,11 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
         "erdos_renyi",
         {"num_vertices": 2000, "edge_probability": 5e-3, "weights": "gaussian"},
     ),
+    "dense": ("erdos_renyi", {"num_vertices": 2000, "edge_probability": 0.015}),
+    "crowded": (
+        "erdos_renyi",
+        {"num_vertices": 1500, "edge_probability": 0.3, "weights": "signed"},
+    ),
     "complete": ("sherrington_kirkpatrick", {"num_vertices": 1000, "weights": "signed"}),
     "powerlaw": ("power_law", {"num_vertices": 5000, "mean_degree": 6.0}),
 }
