@@ -8,7 +8,7 @@ are, without presolve. All solvers start from the same random labels. Tabu searc
 and one that shrinks (`ecord_jax.search.tenure`). The file has a row for a graph, budget and
 solver: the mean and the best of the trajectories' best cuts. A call that is stopped goes on where
 it was. The table shows what `swift` is ahead of the better tabu, of all |w| a hundred thousandth
-each, on average over graphs.
+each, on average over graphs, and the standard error of that.
 """
 
 import itertools
@@ -132,8 +132,15 @@ def print_leads(file: RowFile, wanted: Sequence[Game]) -> None:
     columns = sorted({place[1:] for place in leads}, key=lambda pair: [float(x) for x in pair])
     print(f"{'kind':12}" + "".join(f"{f'{size} x {factor}':>14}" for size, factor in columns))
     for kind in dict.fromkeys(place[0] for place in leads):
-        values = [np.mean(leads.get((kind, *column), [np.nan])) for column in columns]
-        print(f"{kind:12}" + "".join(f"{value:14.1f}" for value in values))
+        cells = [_cell(leads.get((kind, *column), [])) for column in columns]
+        print(f"{kind:12}" + "".join(f"{cell:>14}" for cell in cells))
+
+
+def _cell(leads: Sequence[float]) -> str:
+    """Their mean, and its standard error where there are several."""
+    if len(leads) < 2:
+        return "".join(f"{lead:.1f}" for lead in leads)
+    return f"{np.mean(leads):.1f} ({np.std(leads, ddof=1) / len(leads) ** 0.5:.1f})"
 
 
 def main(argv: Sequence[str]) -> int:
