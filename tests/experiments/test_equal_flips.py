@@ -49,6 +49,10 @@ def test_the_table_is_the_lead_over_the_better_tabu(program, call, tmp_path):
     flags = ("--vertices=60", "--factors=2", "--trajectories=3", "--kinds=sparse")
     printed = call(*flags, f"--out={tmp_path / 'made.csv'}")[1]
     assert printed.splitlines()[1].split() == ["sparse", "1000.0"]
+    for solver, mean in (("swift", 54.0), ("tabu:fixed", 50.0), ("tabu:shrinking", 51.0)):
+        file.add("sparse", 60, 1, 2.0, solver, 3, 0, 120, 100.0, mean, mean + 1, 0.1)
+    printed = call(*flags, "--graphs=2", f"--out={tmp_path / 'made.csv'}")[1]
+    assert printed.splitlines()[1].split() == ["sparse", "2000.0", "(1000.0)"]
 
 
 @pytest.mark.parametrize(
