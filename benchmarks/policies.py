@@ -194,7 +194,8 @@ def _swift(
     labels = rng.integers(0, 2, (trajectories, size), np.int8)
     ground = swift.survey(agent, graph)
     walks = [swift.start_walk(ground, z, rng) for z in labels]
-    return WalkStepper(walks, agent.config.refresh_every(size), _HORIZON * size, swift.OWN)
+    every = agent.config.refresh_every(size, graph.num_edges)
+    return WalkStepper(walks, every, _HORIZON * size, swift.OWN)
 
 
 def _swift_device(
@@ -204,7 +205,7 @@ def _swift_device(
     agent, size = load_agent("swift"), graph.num_vertices
     ground = swift_ground(agent, graph)
     search = start_swift(ground, np.asarray(_random_labels(arrays, trajectories, key)), key)
-    every = min(agent.config.refresh_every(size), _SWIFT_CHUNK)
+    every = min(agent.config.refresh_every(size, graph.num_edges), _SWIFT_CHUNK)
 
     def go_on(tables: Any, search: Search, key: jax.Array, num_steps: int) -> Search:
         ahead = search.step + _HORIZON * size

@@ -38,11 +38,11 @@ _RUNS = flags.DEFINE_string("runs", None, "Folder of the trainings.", flag_value
 _OUT = flags.DEFINE_string("out", None, "CSV file; what it has is kept.", flag_values=_FLAGS)
 _SEEDS = flags.DEFINE_integer("seeds", 3, "Of each variant.", lower_bound=1, flag_values=_FLAGS)
 _GENERATIONS = flags.DEFINE_integer(
-    "generations", 18, "Of each training.", lower_bound=1, flag_values=_FLAGS
+    "generations", 24, "Of each training.", lower_bound=1, flag_values=_FLAGS
 )
 _GRAPHS = flags.DEFINE_integer("graphs", 3, "Held out, a kind.", lower_bound=1, flag_values=_FLAGS)
 _TRAJECTORIES = flags.DEFINE_integer(
-    "trajectories", 1, "Of each graph and budget.", lower_bound=1, flag_values=_FLAGS
+    "trajectories", 2, "Of each graph and budget.", lower_bound=1, flag_values=_FLAGS
 )
 _VARIANTS = flags.DEFINE_list(
     "variants",
@@ -73,7 +73,7 @@ def make_config(variant: str, seed: int) -> EvolutionConfig:
         generations=_GENERATIONS.value,
         population=20,
         elite=5,
-        instances=12,
+        instances=len(KINDS),
         vertices=_VERTICES,
         factors=(FACTORS[0], FACTORS[-1]),
         spread=0.08,
@@ -87,7 +87,7 @@ def train(variant: str, seed: int) -> Agent:
         return load_agent("swift")
     folder = Path(_RUNS.value) / f"{variant}-{seed}"
     config = make_config(variant, seed)
-    return train_swift(config, folder, resume=True, validate_every=18, show_progress=True)
+    return train_swift(config, folder, resume=True, validate_every=8, show_progress=True)
 
 
 class Tournament:

@@ -24,7 +24,7 @@ from ecord_jax.learning.instances import KINDS, Instance, draw_instance
 from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import LONG, SwiftConfig, param_shapes
 from ecord_jax.networks.traits import TRAITS
-from ecord_jax.search.swift import start_walk, survey
+from ecord_jax.search.swift import enter, start_walk, view
 from ecord_jax.search.walks import num_processors
 
 __all__ = [
@@ -50,12 +50,14 @@ FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
         (0.3401, 0.0159, 0.0287, 0.0178, -0.0022, 0.0),
         (-0.2, 0.0, 0.0, 0.0, 0.0, 0.0),
         (-1.7918, 0.1368, 0.0, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
     ),
     "penalty": (
         (-0.7751, 0.0533, -0.1097),
         (0.0163, 0.0033, 0.051),
         (0.0, 0.0, 0.0),
         (0.0376, -0.002, 0.0049),
+        (0.0, 0.0, 0.0),
         (0.0, 0.0, 0.0),
         (0.0, 0.0, 0.0),
     ),
@@ -67,13 +69,15 @@ FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
         (-0.0807, -0.0021, 0.0072, -0.0195, -0.0122, 0.0166, 0.0526),
         (-0.35, -0.26, -0.18, -0.39, -0.05, -0.08, 0.06),
         (1.0905, 1.1815, 0.5103, 0.8468, -0.1371, 0.2928, -0.0864),
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
     ),
-    "memory": ((0.0,), (0.0,), (0.0,), (0.0,), (0.0,), (0.3224,)),
+    "memory": ((0.0,), (0.0,), (0.0,), (0.0,), (0.0,), (0.3224,), (0.0,)),
     "powers": (
         (0.7609, 0.2491),
         (0.0, 0.0),
         (0.0, 0.0),
         (-0.1179, -0.0605),
+        (0.0, 0.0),
         (0.0, 0.0),
         (0.0, 0.0),
     ),
@@ -84,12 +88,14 @@ FIRST: dict[str, tuple[tuple[float, ...], ...]] = {
         (-0.0106, 0.0021),
         (0.0, 0.0),
         (0.0, 0.0),
+        (0.0, 0.0),
     ),
     "bend": (
         (0.6191, 0.1233, -0.1633),
         (0.0309, -0.0391, -0.11),
         (0.0, 0.0, 0.0),
         (-0.0134, 0.0124, 0.0049),
+        (0.0, 0.0, 0.0),
         (0.0, 0.0, 0.0),
         (0.0, 0.0, 0.0),
     ),
@@ -114,7 +120,10 @@ INPUTS: dict[str, list[dict[str, Any]]] = {
     "progress": [
         _columns(temperature=[1, 2, 5], penalty=0, long=1, memory=0, bias=1, bend=1, readout=2)
     ],
-    "degree": [_row("degree"), _row("crowding"), {"powers": _ALL, "bias": _ALL, "readout": _ALL}],
+    "degree": [
+        *(_row(trait) for trait in ("degree", "crowding", "field")),
+        {"powers": _ALL, "bias": _ALL, "readout": _ALL},
+    ],
     "time": [{"curve": _ALL, "memory": _ALL}],
     "stagnation": [_columns(temperature=3, penalty=1)],
     "horizon": [_columns(temperature=[4, 5], penalty=2, long=[0, 1, 2])],
@@ -274,7 +283,7 @@ def generation(
     rng = np.random.default_rng([config.seed, state.done])
     instances = [
         draw_instance(config.kinds[i % len(config.kinds)], config.vertices, config.factors, rng)
-        for i in range(config.instances)
+        for i in range(config.instances * state.done, config.instances * (state.done + 1))
     ]
     noise = rng.normal(size=(config.population // 2, len(state.mean)))
     noise = np.concatenate([noise, -noise, np.zeros((config.population % 2, len(state.mean)))])
@@ -295,22 +304,26 @@ def final_cuts(
     candidates: np.ndarray, network: SwiftConfig, instances: Sequence[Instance]
 ) -> np.ndarray:
     """Best cuts float64 [P, I] when the budgets are spent; the same draws for all candidates."""
-    params = [unpack(one, network) for one in candidates for _ in instances]
-    walk = functools.partial(_final_cut, network)
+    agents = [Agent(unpack(one, network), network) for one in candidates]
     with ThreadPoolExecutor(num_processors()) as pool:
-        cuts = list(pool.map(walk, params, [*instances] * len(candidates)))
-    return np.reshape(cuts, (len(candidates), len(instances)))
+        return np.transpose(list(pool.map(functools.partial(_final_cuts, agents), instances)))
 
 
-def _final_cut(network: SwiftConfig, params: dict[str, Any], instance: Instance) -> float:
-    rng = np.random.default_rng(instance.seed)
-    size = instance.graph.num_vertices
-    if size == 0:  # presolved to nothing
-        return 0.0
-    labels = rng.integers(0, 2, size, np.int8)
-    walk = start_walk(survey(Agent(params, network), instance.graph), labels, rng)
-    walk.advance(instance.budget, instance.budget)
-    return float(instance.graph.cut(walk.best_labels))
+def _final_cuts(agents: Sequence[Agent], instance: Instance) -> list[float]:
+    """On one graph, made ready once: for a dense one that takes longer than a walk."""
+    graph, budget = instance.graph, instance.budget
+    if graph.num_vertices == 0:  # presolved to nothing
+        return [0.0] * len(agents)
+    scene = view(agents[0].config, graph)
+
+    def play(agent: Agent) -> float:
+        rng = np.random.default_rng(instance.seed)
+        labels = rng.integers(0, 2, graph.num_vertices, np.int8)
+        walk = start_walk(enter(agent, scene), labels, rng)
+        walk.advance(budget, budget)
+        return float(graph.cut(walk.best_labels))
+
+    return [play(agent) for agent in agents]
 
 
 def _scores(cuts: np.ndarray) -> np.ndarray:

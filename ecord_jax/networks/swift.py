@@ -60,6 +60,7 @@ _FIRST_KNOT, _FIRST_EDGE = 0.004, 0.003
 _LEAST_FIELD = 1e-3  # of the mean, under the logarithm
 _OWN, _ROUNDS = 3, 2  # features of a vertex itself, and how often they are averaged
 _LONGEST_STAGNATION = 3.0
+_CHANGED = 24  # vertices that flips change for each one that is looked at besides
 LONG = 20.0  # a budget over 6 |V| from which on a walk is long
 _DEEPEST = 3.0  # the bend of a loss goes no further: a hub's would outgrow what it loses
 
@@ -69,7 +70,8 @@ class SwiftConfig:
     """Attributes:
     knots: of the time curve.
     bins: at most so many edges of the piecewise constant curve (K).
-    refreshes: how often in |V| flips the globals are looked at anew.
+    refreshes: how often in |V| flips the globals are looked at anew, at least: more often where a
+        flip changes so many vertices that looking at all of them costs little besides.
     encoder: what gives each vertex its scalars, see above.
     """
 
@@ -88,9 +90,10 @@ class SwiftConfig:
             known = ", ".join(get_args(Encoder))
             raise AgentError(f"encoder={self.encoder!r} is none of {known}")
 
-    def refresh_every(self, num_vertices: int) -> int:
+    def refresh_every(self, num_vertices: int, num_edges: int) -> int:
         """Flips from one look at the globals to the next."""
-        return max(num_vertices // self.refreshes, 1)
+        cheap = 2 * num_edges / max(num_vertices, 1) / _CHANGED
+        return max(int(num_vertices / max(self.refreshes, cheap)), 1)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> SwiftConfig:

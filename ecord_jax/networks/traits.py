@@ -2,7 +2,8 @@
 
 One policy for all graphs is a compromise: tied vertices want it warmer, dense graphs colder at the
 end of long walks, and where there are many triangles the penalty of a flip may be smaller; where
-each flip changes many vertices a little, a walk does best as a tabu search whose tenure shrinks.
+each flip changes many vertices a little, a walk does best as a tabu search whose tenure shrinks,
+and sooner so where an outer field, which in a cut is an edge to one more vertex, holds them.
 The numbers are 0 for a sparse graph of equal weights without ties and triangles, and about 1 where
 a trait is marked; a row of parameters is what such a graph wants to be different. Shape letters: G
 traits, H half-edges, N vertices.
@@ -17,12 +18,13 @@ import numpy as np
 
 __all__ = ["TRAITS", "graph_params", "graph_traits"]
 
-TRAITS = ("base", "degree", "ties", "unevenness", "triangles", "crowding")
+TRAITS = ("base", "degree", "ties", "unevenness", "triangles", "crowding", "field")
 
 _SPARSE, _DENSER = 5.0, math.log(50.0)  # a mean degree, and how far above it a trait is 1
 _SQUARE = 0.4  # ties of a square lattice
 _LONG_TAIL = 1.5
 _CROWD = 20.0  # a mean degree
+_HELD = 1 / 3  # of all local fields, at the vertex that stands for a random QUBO's linear part
 _TRIANGLES = 0.24  # of a union of two planar graphs
 _WEDGES = 4096  # that are looked at
 _RANGE = -0.25, 1.5  # graphs to train on have hardly more of any trait
@@ -46,8 +48,10 @@ def graph_traits(
         mean w^2 over the square of the mean |w|, which is 0 where all weights are of one size, less
         where vertices are crowded, since the weights of many neighbours average out; how much more
         often two neighbours of a vertex make a triangle with it that cannot be cut whole than
-        degrees alone would have it, over how much in a union of two planar graphs; and how crowded
-        vertices are, d^4 / (d^4 + 20^4) with the mean degree d. Edges of weight 0 are none.
+        degrees alone would have it, over how much in a union of two planar graphs; how crowded
+        vertices are, d^4 / (d^4 + 20^4) with the mean degree d; and where they are, the largest
+        local field sum_j w_ij^2 over the sum of all, which a QUBO's linear part has a third of.
+        Edges of weight 0 are none.
     """
     there = weights != 0
     sizes, owners, near = np.abs(weights[there]), owners[there], near[there]
@@ -61,7 +65,9 @@ def graph_traits(
     ties = _tie_share(owners, sizes, num_vertices)
     frustrated = _frustrated_share(owners, near, np.sign(weights[there]), num_vertices)
     uneven = min(uneven, _RANGE[1]) * (1.0 - crowded)
-    traits = [denser, ties / _SQUARE, uneven, frustrated / _TRIANGLES, crowded]
+    fields = np.bincount(owners, sizes**2)
+    held = fields.max() / fields.sum() * crowded
+    traits = [denser, ties / _SQUARE, uneven, frustrated / _TRIANGLES, crowded, held / _HELD]
     return np.append(1.0, np.clip(traits, *_RANGE))
 
 

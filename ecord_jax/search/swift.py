@@ -1,6 +1,6 @@
 """`swift` on the host: what its walks share, and how one begins and goes on.
 
-Shape letters: B walks, N vertices, T flips of a chunk.
+Shape letters: B walks, N vertices, T flips of a chunk, G traits, F features of a vertex.
 """
 
 from __future__ import annotations
@@ -46,7 +46,20 @@ from ecord_jax.search.swift_state import (
 from ecord_jax.search.swift_walk import walk
 from ecord_jax.search.walks import Mover, StartWalk
 
-__all__ = ["OWN", "SETTINGS", "Look", "SwiftWalk", "look", "start_walk", "survey", "swift_mover"]
+__all__ = [
+    "OWN",
+    "SETTINGS",
+    "Scene",
+    "Sight",
+    "SwiftWalk",
+    "enter",
+    "see",
+    "start_walk",
+    "survey",
+    "swift_mover",
+    "tune",
+    "view",
+]
 
 # What each walk has for itself in its state; the rest is shared.
 OWN = (
@@ -133,35 +146,49 @@ class SwiftWalk:
         self.best_labels = self.labels
 
 
-class Look(NamedTuple):
-    """What `swift` sees of a graph at once.
+class Sight(NamedTuple):
+    """What `swift` sees of a graph at once, whatever its parameters.
 
     Attributes:
         matrix: float64 [N, N], the weights divided by a power of two, so that neither their squares
             nor their sums leave the range of float64.
-        params: `graph_params` of the graph.
-        tables: of the graph, float32.
+        traits: float64 [G], see `graph_traits`.
+        features: float64 [N, F], see `vertex_features`.
     """
 
     matrix: scipy.sparse.csr_array
-    params: dict[str, np.ndarray]
-    tables: SwiftTables
+    traits: np.ndarray
+    features: np.ndarray
 
 
-def look(agent: Agent, graph: Graph) -> Look:
-    """Looks at a graph of at least one vertex with an agent of a `SwiftConfig`."""
-    config: SwiftConfig = agent.config
+def see(config: SwiftConfig, graph: Graph) -> Sight:
+    """Looks at a graph of at least one vertex."""
     matrix, size = graph.adjacency(), graph.num_vertices
     exponent = math.frexp(float(np.abs(matrix.data).max(initial=0.0)))[1]
     matrix.data = weights = np.ldexp(matrix.data, -exponent)
     owners = np.repeat(np.arange(size), np.diff(matrix.indptr))
+    traits = graph_traits(owners, matrix.indices, weights, size)
+    return Sight(matrix, traits, vertex_features(config, owners, matrix.indices, weights, size))
+
+
+def tune(agent: Agent, sight: Sight) -> tuple[dict[str, np.ndarray], SwiftTables]:
+    """What an agent of a `SwiftConfig` makes of it: `graph_params`, and tables float32 [N]."""
     params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
-    params = graph_params(params, graph_traits(owners, matrix.indices, weights, size))
-    features = vertex_features(config, owners, matrix.indices, weights, size)
-    tables = SwiftTables(
-        *(column.astype(np.float32) for column in swift_tables(params, config, features))
-    )
-    return Look(matrix, params, tables)
+    params = graph_params(params, sight.traits)
+    tables = swift_tables(params, agent.config, sight.features)
+    return params, SwiftTables(*(column.astype(np.float32) for column in tables))
+
+
+class Scene(NamedTuple):
+    """A graph made ready for the walks of any agent of one `SwiftConfig`.
+
+    Attributes:
+        sight: of the graph.
+        ground: what `survey` gives, but for what the parameters say.
+    """
+
+    sight: Sight
+    ground: WalkState
 
 
 def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
@@ -172,30 +199,43 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         graph: with at least one vertex.
         dense: whether passes over all vertices may be made of it.
     """
-    seen, size = look(agent, graph), graph.num_vertices
-    edges = time_edges(agent.config, size)
-    matrix, order = _ordered(seen.matrix)
-    rows = np.zeros(size, ROW)
-    for name in seen.tables._fields:
-        rows[name] = getattr(seen.tables, name)[order]
-    scale = math.sqrt((seen.matrix.data**2).sum() / size) or 1.0
-    dense = dense and is_dense(graph, _DENSE)
-    columns = np.zeros((4, size if dense else 0))
+    return enter(agent, view(agent.config, graph, dense))
+
+
+def enter(agent: Agent, scene: Scene) -> WalkState:
+    """The same, on a graph made ready."""
+    params, tables = tune(agent, scene.sight)
+    ground = scene.ground
+    rows, columns = ground.rows.copy(), ground.columns.copy()
+    for name, column in tables._asdict().items():
+        rows[name] = column[ground.order]
     columns[GAIN] = rows["gain"][: columns.shape[1]]
+    settings = np.concatenate([params[name] for name in SETTINGS])
+    return ground._replace(rows=rows, columns=columns, settings=settings)
+
+
+def view(config: SwiftConfig, graph: Graph, dense: bool = True) -> Scene:
+    """Makes a graph of at least one vertex ready; see `survey`."""
+    sight, size = see(config, graph), graph.num_vertices
+    edges = time_edges(config, size)
+    matrix, order = _ordered(sight.matrix)
+    scale = math.sqrt((matrix.data**2).sum() / size) or 1.0
+    dense = dense and is_dense(graph, _DENSE)
     whole = as_rows(matrix, graph.weights.dtype) if dense else np.zeros((0, 0), np.float32)
     levels, around = _levels(size), 1 << int(edges[-1]).bit_length()
     # The most that a step weighs anew: a vertex, its neighbours, and one for each edge in time.
     most = 1 + int(np.diff(matrix.indptr).max()) + len(edges)
-    return WalkState(
+    every = config.refresh_every(size, graph.num_edges)
+    ground = WalkState(
         order=order,
         starts=matrix.indptr.astype(np.int64),
         near=matrix.indices.astype(np.int32),
         weights=matrix.data,
         edges=edges,
-        places=time_places(agent.config, size),
-        settings=np.concatenate([seen.params[name] for name in SETTINGS]),
+        places=time_places(config, size),
+        settings=np.zeros(0),
         levels=levels[:-1],
-        rows=rows,
+        rows=np.zeros(size, ROW),
         bins=np.full(size, len(edges), np.min_scalar_type(len(edges))),
         held=np.zeros(len(edges) + 1),
         ring=np.full(around, -1, np.int32),
@@ -204,7 +244,7 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         some=np.zeros(most + LANES, np.int32),
         exponents=np.zeros(most + LANES),
         matrix=whole,
-        columns=columns,
+        columns=np.zeros((4, size if dense else 0)),
         ahead=np.zeros(BATCH, np.int32),
         rests=np.zeros(BATCH),
         marks=np.zeros(levels[1] // FAN, np.int32),
@@ -214,8 +254,9 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
         actions=np.zeros(0, np.int32),
         cuts=np.zeros(1),
         shared=np.array([0.0, -np.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 / scale, 0.0, 0.0, 0.0]),
-        counts=np.array([0, 1, 0, agent.config.refresh_every(size), *[0] * 7]),
+        counts=np.array([0, 1, 0, every, *[0] * 7]),
     )
+    return Scene(sight, ground)
 
 
 def _ordered(matrix: scipy.sparse.csr_array) -> tuple[scipy.sparse.csr_array, np.ndarray]:

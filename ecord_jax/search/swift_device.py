@@ -34,7 +34,7 @@ from ecord_jax.networks.swift import (
 )
 from ecord_jax.search.chunk import Found, Search, best_found, keep_best, resume
 from ecord_jax.search.levels import Levels, build, put, sample
-from ecord_jax.search.swift import SETTINGS, look
+from ecord_jax.search.swift import SETTINGS, see, tune
 
 __all__ = [
     "Ground",
@@ -108,9 +108,9 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
         graph: with at least one vertex.
         dtype: of all numbers.
     """
-    seen, arrays = look(agent, graph), to_arrays(graph)
+    (seen, columns), arrays = tune(agent, see(agent.config, graph)), to_arrays(graph)
     more = arrays.row_start.shape[0] - 1 - graph.num_vertices
-    tables = SwiftTables(*(jnp.asarray(np.pad(x, (0, more)), dtype) for x in seen.tables))
+    tables = SwiftTables(*(jnp.asarray(np.pad(x, (0, more)), dtype) for x in columns))
     arrays = jax.tree.map(
         lambda x: x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x, arrays
     )
@@ -118,8 +118,8 @@ def swift_ground(agent: Agent, graph: Graph, *, dtype: Any = jnp.float32) -> Gro
     squares = float(np.square(np.asarray(arrays.graph.edges, np.float64)).sum())
     scale = math.sqrt(squares / graph.num_vertices) or 1.0
     arrays = dataclasses.replace(arrays, field_scale=jnp.asarray(scale, dtype))
-    params = {name: jnp.asarray(seen.params[name], dtype) for name in SETTINGS}
-    edges, places = (see(agent.config, graph.num_vertices) for see in (time_edges, time_places))
+    params = {name: jnp.asarray(seen[name], dtype) for name in SETTINGS}
+    edges, places = (ask(agent.config, graph.num_vertices) for ask in (time_edges, time_places))
     return Ground(arrays, params, tables, jnp.asarray(edges, jnp.int32), jnp.asarray(places, dtype))
 
 

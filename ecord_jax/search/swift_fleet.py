@@ -55,7 +55,7 @@ def prepare_swift_device(
     with translate_memory_errors(len(starts)):
         ground = swift_ground(agent, graph)
         group = group_size(len(starts), len(ground.tables.gain), jax.default_backend())
-        every = agent.config.refresh_every(graph.num_vertices)
+        every = agent.config.refresh_every(graph.num_vertices, graph.num_edges)
         rounds = _rounds(every, group, last_step)
         number = int(np.random.default_rng(seed).integers(2**63))
         keys = jax.random.split(jax.random.key(number), len(starts) // group)

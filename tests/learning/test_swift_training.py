@@ -9,7 +9,7 @@ import pytest
 
 from ecord_jax.agents import load_agent
 from ecord_jax.errors import AgentError, OptionError
-from ecord_jax.learning import swift_trainer
+from ecord_jax.learning import evolution, swift_trainer
 from ecord_jax.learning.evolution import (
     INPUTS,
     EvolutionConfig,
@@ -60,6 +60,21 @@ def test_a_generation_is_reproducible():
     assert (other[0].mean != one[0].mean).any()
 
 
+def test_every_kind_has_its_turn(monkeypatch):
+    """Also where a generation has fewer graphs than there are kinds."""
+    config, drawn = dataclasses.replace(SMALL, instances=4, population=2, elite=1), []
+
+    def draw(kind, *others):
+        drawn.append(kind)
+        return draw_instance(kind, *others)
+
+    monkeypatch.setattr(evolution, "draw_instance", draw)
+    state = first_state(config)
+    for _ in range(4):
+        state, _ = generation(config, state)
+    assert drawn == [*KINDS, KINDS[0]]
+
+
 def test_it_learns_what_was_spoilt():
     """From a temperature far too high it finds a lower one, which gives better cuts."""
     config = dataclasses.replace(SMALL, generations=8, population=12, elite=3, spread=0.6)
@@ -83,9 +98,9 @@ def test_parameters_of_a_vector():
         np.concatenate([value.ravel() for value in params.values()]), vector, rtol=1e-6
     )
     gnn = SwiftConfig(encoder="gnn")
-    params = unpack(np.arange(198), gnn)
+    params = unpack(np.arange(225), gnn)
     assert {name: value.shape for name, value in params.items()} == param_shapes(gnn)
-    assert params["readout"].tolist() == np.arange(162, 198).reshape(9, 4).tolist()
+    assert params["readout"].tolist() == np.arange(189, 225).reshape(9, 4).tolist()
 
 
 def test_a_graph_network_begins_as_the_shipped_agent():
@@ -150,7 +165,7 @@ def test_what_is_left_out_is_not_seen(name, encoder):
             at = {other: value if other != "time" else int(2 * value)}
             if not np.allclose(_scores(params, network, **at), _scores(params, network)):
                 seen.add(other)
-    gone = {"degree", "crowding"} if name == "degree" else {name}
+    gone = {"degree", "crowding", "field"} if name == "degree" else {name}
     assert seen == INPUTS.keys() - gone
 
 

@@ -74,11 +74,30 @@ def test_sparse_graphs_are_not_crowded():
     assert found["unevenness"] == pytest.approx(expected * 20**4 / (4**4 + 20**4))
 
 
+def test_the_field_of_a_qubo():
+    """Its linear part, and what edges leave of that, is what one more vertex is joined by."""
+    rng = np.random.default_rng(3)
+    matrix = np.triu(rng.integers(-50, 51, (300, 300)))
+    graph = ej.Problem.from_qubo(matrix).graph
+    fields = np.zeros(301)
+    np.add.at(fields, graph.edges.ravel(), np.repeat(graph.weights.astype(float) ** 2, 2))
+    found = traits_of(graph)
+    assert found["crowding"] > 0.999
+    assert found["field"] == pytest.approx(3 * found["crowding"] * fields.max() / fields.sum())
+    assert found["field"] == pytest.approx(1, abs=0.1)
+    alike = models.sherrington_kirkpatrick(301, seed=1, weights="gaussian")
+    assert 0.9 / 100 < traits_of(alike)["field"] < 1.5 / 100
+    star = ej.Graph.from_edges([(0, leaf) for leaf in range(1, 50)])
+    assert traits_of(star)["field"] < 1e-3  # in a sparse graph it is not told from a hub
+
+
 def test_traits_have_an_end():
     """No parameter is carried beyond what it was trained for."""
     weights = np.append(np.full(998, 1e-12), [1.0, 1.0])
     found = graph_traits(np.arange(1000), np.arange(1000) ^ 1, weights, 1000)
-    assert found.tolist() == pytest.approx([1, -0.25, 0, 1.5 * (1 - 1 / 160001), 0, 1 / 160001])
+    crowding = 1 / 160001  # and two of the vertices have all of the local fields, half each
+    expected = [1, -0.25, 0, 1.5 * (1 - crowding), 0, crowding, 1.5 * crowding]
+    assert found.tolist() == pytest.approx(expected)
     cliques = networkx.caveman_graph(50, 4)
     assert traits_of(ej.Graph.from_edges(list(cliques.edges)))["triangles"] == 1.5
 
@@ -86,7 +105,7 @@ def test_traits_have_an_end():
 @pytest.mark.parametrize(("edges", "weights"), [([], []), ([(0, 1)], [0])])
 def test_nothing_to_see(edges, weights):
     graph = ej.Graph.from_edges(edges, weights, num_vertices=3)
-    assert list(traits_of(graph).values()) == [1, 0, 0, 0, 0, 0]
+    assert list(traits_of(graph).values()) == [1, 0, 0, 0, 0, 0, 0]
 
 
 def test_triangles_are_how_often_neighbours_are_joined():
@@ -137,7 +156,8 @@ def test_edges_of_weight_zero_join_nobody():
 
 
 def test_parameters_are_sums_of_rows():
-    params = {"bias": np.arange(12, dtype=np.float32).reshape(6, 2), "readout": np.ones((9, 4))}
-    found = graph_params(params, np.array([1.0, 0.5, -1.0, 2.0, 0.25, 1.0]))
-    assert found["bias"].tolist() == [0 + 1 - 4 + 12 + 2 + 10, 1 + 1.5 - 5 + 14 + 2.25 + 11]
+    params = {"bias": np.arange(14, dtype=np.float32).reshape(7, 2), "readout": np.ones((9, 4))}
+    found = graph_params(params, np.array([1.0, 0.5, -1.0, 2.0, 0.25, 1.0, -0.5]))
+    expected = [0 + 1 - 4 + 12 + 2 + 10 - 6, 1 + 1.5 - 5 + 14 + 2.25 + 11 - 6.5]
+    assert found["bias"].tolist() == expected
     assert found["readout"] is params["readout"]

@@ -391,7 +391,7 @@ def test_definition_is_the_same_on_host_and_device(params, config):
 
     def scores(params, weights, peeks, bins, *shared):
         features = vertex_features(config, owners, near, weights, size)
-        params = graph_params(params, np.array([1.0, 0.5, -0.2, 0.3, 0.1, 0.4]))
+        params = graph_params(params, np.array([1.0, 0.5, -0.2, 0.3, 0.1, 0.4, 0.2]))
         tables = swift_tables(params, config, features)
         shared = swift_globals(params, time_places(config, size), *shared)
         return swift_scores(tables, shared, peeks, bins)
@@ -432,6 +432,25 @@ def test_an_encoder_without_a_readout_is_that_of_powers():
     np.testing.assert_allclose(more.bias, powers.bias + 0.2 * field)
     np.testing.assert_allclose(more.drift, powers.drift + 0.3 * field)
     np.testing.assert_allclose(more.penalty, powers.penalty * np.exp(0.4 * field))
+
+
+@pytest.mark.parametrize(
+    ("graph", "every"),
+    [
+        (models.random_regular(600, 4, seed=1), 100),
+        (models.sherrington_kirkpatrick(97, seed=1), 16),  # 4 looks would be cheap, 6 are least
+        (models.sherrington_kirkpatrick(481, seed=1), 24),  # 481 / (480 / 24)
+        (ej.Graph.from_edges([], [], num_vertices=1), 1),
+    ],
+)
+def test_the_globals_are_looked_at_more_often_where_flips_change_many(graph, every):
+    assert CONFIG.refresh_every(graph.num_vertices, graph.num_edges) == every
+    assert survey(AGENT, graph).counts[swift_state.EVERY] == every
+    walk = new_walk(graph)
+    for _ in range(3):
+        walk.advance(every, 1000)
+        progress = walk.state.shared[swift_state.PROGRESS]
+        assert progress == pytest.approx((walk.step - every) / 1000)  # that of the last look
 
 
 @pytest.mark.parametrize("size", [1, 2, 31, 33, 100_000])

@@ -74,7 +74,7 @@ def test_weights_in_single_precision(wide):
 
 def compare_weights(graph, ground, tolerance, budget=60):
     assert ground.arrays.one_block == (graph is not GRAPHS["hubs"])
-    size, every = graph.num_vertices, CONFIG.refresh_every(graph.num_vertices)
+    size, every = graph.num_vertices, CONFIG.refresh_every(graph.num_vertices, graph.num_edges)
     labels = np.random.default_rng(0).integers(0, 2, size, np.int8)
     walk, rounds = start_walk(survey(AGENT, graph), labels, np.random.default_rng(1)), (40, every)
     walk.advance(40 * every, budget * every)
@@ -116,7 +116,8 @@ def test_vertices_are_drawn_by_their_weights():
 @pytest.mark.parametrize("name", ["unit", "hubs"])
 def test_chunks(name):
     graph, ground = GRAPHS[name], swift_ground(AGENT, GRAPHS[name])
-    size, rounds = graph.num_vertices, (4, CONFIG.refresh_every(graph.num_vertices))
+    size = graph.num_vertices
+    rounds = (4, CONFIG.refresh_every(size, graph.num_edges))
     starts = np.random.default_rng(0).integers(0, 2, (3, size), np.int8)
     search, chunk = (
         start_swift(ground, starts, jax.random.key(0)),
@@ -143,7 +144,7 @@ def test_cuts_are_as_good_as_those_of_walks():
     agent, graph = load_agent("swift"), models.random_regular(200, 4, seed=2)
     ground, starts = swift_ground(agent, graph), np.zeros((32, 200), np.int8)
     search = start_swift(ground, starts, jax.random.key(0))
-    rounds = (500, agent.config.refresh_every(200))
+    rounds = (500, agent.config.refresh_every(200, graph.num_edges))
     budget = math.prod(rounds)
     after, _ = jax.jit(swift_chunk, static_argnames="rounds")(
         ground, search, budget, budget, rounds=rounds
