@@ -115,7 +115,7 @@ def _row(trait: str) -> dict[str, Any]:
 
 
 # What the policy sees, and the parameters by which it does: with these at 0 it is blind to it.
-# Ties tell something of the degrees as well.
+# Ties tell something of the degrees as well, and the field of whether vertices are crowded.
 INPUTS: dict[str, list[dict[str, Any]]] = {
     "progress": [
         _columns(temperature=[1, 2, 5], penalty=0, long=1, memory=0, bias=1, bend=1, readout=2)
@@ -288,7 +288,7 @@ def generation(
     noise = rng.normal(size=(config.population // 2, len(state.mean)))
     noise = np.concatenate([noise, -noise, np.zeros((config.population % 2, len(state.mean)))])
     candidates = state.mean + noise * state.spread
-    scores = _scores(final_cuts(candidates, config.network, instances))
+    scores = _scores(final_cuts(candidates, config.network, instances)[:, :, 0])
     elite = candidates[np.argsort(-scores)[: config.elite]]
     mean = state.mean + config.rate * (elite.mean(axis=0) - state.mean)
     deviation = np.sqrt(((elite - state.mean) ** 2).mean(axis=0))
@@ -301,29 +301,40 @@ def generation(
 
 
 def final_cuts(
-    candidates: np.ndarray, network: SwiftConfig, instances: Sequence[Instance]
+    candidates: np.ndarray, network: SwiftConfig, instances: Sequence[Instance], walks: int = 1
 ) -> np.ndarray:
-    """Best cuts float64 [P, I] when the budgets are spent; the same draws for all candidates."""
+    """Best cuts when the budgets are spent; the same draws for all candidates.
+
+    Args:
+        candidates: [P, D].
+        network: of them all.
+        instances: I of them; a processor has one at a time.
+        walks: W, of each candidate over each graph.
+
+    Returns:
+        float64 [P, I, W].
+    """
     agents = [Agent(unpack(one, network), network) for one in candidates]
     with ThreadPoolExecutor(num_processors()) as pool:
-        return np.transpose(list(pool.map(functools.partial(_final_cuts, agents), instances)))
+        cuts = pool.map(functools.partial(_final_cuts, agents, walks), instances)
+        return np.stack(list(cuts), axis=1)
 
 
-def _final_cuts(agents: Sequence[Agent], instance: Instance) -> list[float]:
-    """On one graph, made ready once: for a dense one that takes longer than a walk."""
+def _final_cuts(agents: Sequence[Agent], walks: int, instance: Instance) -> np.ndarray:
+    """[P, W] on one graph, made ready once: for a dense one that takes longer than a walk."""
     graph, budget = instance.graph, instance.budget
     if graph.num_vertices == 0:  # presolved to nothing
-        return [0.0] * len(agents)
+        return np.zeros((len(agents), walks))
     scene = view(agents[0].config, graph)
 
-    def play(agent: Agent) -> float:
-        rng = np.random.default_rng(instance.seed)
+    def play(agent: Agent, number: int) -> float:
+        rng = np.random.default_rng(instance.seed + number)
         labels = rng.integers(0, 2, graph.num_vertices, np.int8)
         walk = start_walk(enter(agent, scene), labels, rng)
         walk.advance(budget, budget)
         return float(graph.cut(walk.best_labels))
 
-    return [play(agent) for agent in agents]
+    return np.array([[play(agent, number) for number in range(walks)] for agent in agents])
 
 
 def _scores(cuts: np.ndarray) -> np.ndarray:

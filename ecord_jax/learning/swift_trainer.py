@@ -118,12 +118,7 @@ def _validation(config: EvolutionConfig) -> list[Instance]:
 
 def _cuts(vector: np.ndarray, config: EvolutionConfig, instances: list[Instance]) -> np.ndarray:
     """Best cuts float64 [I, W] of W walks from each graph."""
-    walks = [
-        instance._replace(seed=instance.seed + number)
-        for instance in instances
-        for number in range(_WALKS)
-    ]
-    return final_cuts(vector[None], config.network, walks).reshape(len(instances), _WALKS)
+    return final_cuts(vector[None], config.network, instances, _WALKS)[0]
 
 
 def _gain(cuts: np.ndarray, reference: np.ndarray) -> float:

@@ -60,7 +60,7 @@ _FIRST_KNOT, _FIRST_EDGE = 0.004, 0.003
 _LEAST_FIELD = 1e-3  # of the mean, under the logarithm
 _OWN, _ROUNDS = 3, 2  # features of a vertex itself, and how often they are averaged
 _LONGEST_STAGNATION = 3.0
-_CHANGED = 24  # vertices that flips change for each one that is looked at besides
+_CHANGED = 24  # weights that flips change for each one that a look at the globals does
 LONG = 20.0  # a budget over 6 |V| from which on a walk is long
 _DEEPEST = 3.0  # the bend of a loss goes no further: a hub's would outgrow what it loses
 

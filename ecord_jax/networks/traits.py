@@ -3,7 +3,7 @@
 One policy for all graphs is a compromise: tied vertices want it warmer, dense graphs colder at the
 end of long walks, and where there are many triangles the penalty of a flip may be smaller; where
 each flip changes many vertices a little, a walk does best as a tabu search whose tenure shrinks,
-and sooner so where an outer field, which in a cut is an edge to one more vertex, holds them.
+faster where an outer field holds them, which in a cut is one more vertex with edges to all of them.
 The numbers are 0 for a sparse graph of equal weights without ties and triangles, and about 1 where
 a trait is marked; a row of parameters is what such a graph wants to be different. Shape letters: G
 traits, H half-edges, N vertices.
@@ -49,9 +49,9 @@ def graph_traits(
         where vertices are crowded, since the weights of many neighbours average out; how much more
         often two neighbours of a vertex make a triangle with it that cannot be cut whole than
         degrees alone would have it, over how much in a union of two planar graphs; how crowded
-        vertices are, d^4 / (d^4 + 20^4) with the mean degree d; and where they are, the largest
-        local field sum_j w_ij^2 over the sum of all, which a QUBO's linear part has a third of.
-        Edges of weight 0 are none.
+        vertices are, d^4 / (d^4 + 20^4) with the mean degree d; and that times the largest part
+        that one vertex has of all local fields, over a third, which the linear part of a QUBO has.
+        All but the first from -.25 to 1.5. Edges of weight 0 are none.
     """
     there = weights != 0
     sizes, owners, near = np.abs(weights[there]), owners[there], near[there]
@@ -65,9 +65,8 @@ def graph_traits(
     ties = _tie_share(owners, sizes, num_vertices)
     frustrated = _frustrated_share(owners, near, np.sign(weights[there]), num_vertices)
     uneven = min(uneven, _RANGE[1]) * (1.0 - crowded)
-    fields = np.bincount(owners, sizes**2)
-    held = fields.max() / fields.sum() * crowded
-    traits = [denser, ties / _SQUARE, uneven, frustrated / _TRIANGLES, crowded, held / _HELD]
+    held = _largest_share(owners, sizes) * crowded / _HELD
+    traits = [denser, ties / _SQUARE, uneven, frustrated / _TRIANGLES, crowded, held]
     return np.append(1.0, np.clip(traits, *_RANGE))
 
 
@@ -100,6 +99,16 @@ def _in_units(sizes: np.ndarray) -> np.ndarray | None:
         if np.allclose(units, np.round(units), rtol=_EXACT, atol=0):
             return np.round(units)
     return None
+
+
+def _largest_share(owners: np.ndarray, sizes: np.ndarray) -> float:
+    """What part of all local fields sum_j w_ij^2 one vertex has, less if few edges make it up.
+
+    For one heavy edge is no outer field.
+    """
+    fields, fourths = np.bincount(owners, sizes**2), np.bincount(owners, sizes**4)
+    spread = fields - fourths / np.where(fields > 0, fields, 1.0)
+    return float(spread.max() / fields.sum())
 
 
 def _frustrated_share(

@@ -172,7 +172,7 @@ def see(config: SwiftConfig, graph: Graph) -> Sight:
 
 
 def tune(agent: Agent, sight: Sight) -> tuple[dict[str, np.ndarray], SwiftTables]:
-    """What an agent of a `SwiftConfig` makes of it: `graph_params`, and tables float32 [N]."""
+    """What an agent of a `SwiftConfig` makes of a graph: `graph_params`, and tables float32 [N]."""
     params = {name: np.asarray(value, np.float64) for name, value in agent.params.items()}
     params = graph_params(params, sight.traits)
     tables = swift_tables(params, agent.config, sight.features)
@@ -203,7 +203,7 @@ def survey(agent: Agent, graph: Graph, dense: bool = True) -> WalkState:
 
 
 def enter(agent: Agent, scene: Scene) -> WalkState:
-    """The same, on a graph made ready."""
+    """What `survey` gives, of a graph made ready with the agent's configuration."""
     params, tables = tune(agent, scene.sight)
     ground = scene.ground
     rows, columns = ground.rows.copy(), ground.columns.copy()

@@ -60,6 +60,21 @@ def test_a_generation_is_reproducible():
     assert (other[0].mean != one[0].mean).any()
 
 
+def test_candidates_leave_a_graph_as_it_was():
+    """They share one that was made ready once, and so do the walks over it."""
+    rng = np.random.default_rng(5)
+    candidates = first_state(SMALL).mean * np.array([[1.0], [0.7]])
+    for kind in ("sparse", "complete"):
+        instances = [draw_instance(kind, (1600, 2400), (2.0, 3.0), rng) for _ in "ab"]
+        both = final_cuts(candidates, SMALL.network, instances, walks=3)
+        assert both.shape == (2, 2, 3)
+        assert len(np.unique(both)) > 6
+        for p, i, w in np.ndindex(both.shape):
+            alone = instances[i]._replace(seed=instances[i].seed + w)
+            (cut,) = final_cuts(candidates[p : p + 1], SMALL.network, [alone]).ravel()
+            assert both[p, i, w] == cut
+
+
 def test_every_kind_has_its_turn(monkeypatch):
     """Also where a generation has fewer graphs than there are kinds."""
     config, drawn = dataclasses.replace(SMALL, instances=4, population=2, elite=1), []
@@ -127,7 +142,7 @@ def test_rows_that_are_not_trained_stay():
     assert not moved.pop("long").any()  # there are no long walks
     for value in moved.values():
         assert value[1:3].all()
-        assert not value[[0, 3, 4, 5]].any()
+        assert not value[[0, *range(3, len(TRAITS))]].any()
 
 
 @pytest.mark.parametrize("encoder", ["degree", "gnn"])

@@ -38,6 +38,7 @@ GRAPHS = {
     "unit": random_graph(300, 6, "unit"),
     "float": rounded(random_graph(300, 6, "float")),
     "hubs": rounded(models.power_law(700, 5.0, seed=1, weights="gaussian")),
+    "crowded": models.sherrington_kirkpatrick(200, seed=1),
     "tiny": random_graph(5, 2, "signed"),
 }
 
