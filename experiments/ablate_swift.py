@@ -38,7 +38,7 @@ _RUNS = flags.DEFINE_string("runs", None, "Folder of the trainings.", flag_value
 _OUT = flags.DEFINE_string("out", None, "CSV file; what it has is kept.", flag_values=_FLAGS)
 _SEEDS = flags.DEFINE_integer("seeds", 3, "Of each variant.", lower_bound=1, flag_values=_FLAGS)
 _GENERATIONS = flags.DEFINE_integer(
-    "generations", 18, "Of each training.", lower_bound=1, flag_values=_FLAGS
+    "generations", 14, "Of each training.", lower_bound=1, flag_values=_FLAGS
 )
 _GRAPHS = flags.DEFINE_integer("graphs", 3, "Held out, a kind.", lower_bound=1, flag_values=_FLAGS)
 _TRAJECTORIES = flags.DEFINE_integer(
@@ -87,7 +87,7 @@ def train(variant: str, seed: int) -> Agent:
         return load_agent("swift")
     folder = Path(_RUNS.value) / f"{variant}-{seed}"
     config = make_config(variant, seed)
-    return train_swift(config, folder, resume=True, validate_every=6, show_progress=True)
+    return train_swift(config, folder, resume=True, validate_every=7, show_progress=True)
 
 
 class Tournament:

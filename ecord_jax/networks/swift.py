@@ -59,6 +59,7 @@ Encoder = Literal["degree", "gnn"]
 _FIRST_KNOT, _FIRST_EDGE = 0.004, 0.003
 _LEAST_FIELD = 1e-3  # of the mean, under the logarithm
 _OWN, _ROUNDS = 3, 2  # features of a vertex itself, and how often they are averaged
+_CIRCLE = 7  # flips
 _LONGEST_STAGNATION = 3.0
 _CHANGED = 24  # weights that flips change for each one that a look at the globals does
 LONG = 20.0  # a budget over 6 |V| from which on a walk is long
@@ -206,15 +207,19 @@ def _above_zero(xp: Any, values: Any) -> Any:
 def time_places(config: SwiftConfig, num_vertices: int) -> np.ndarray:
     """Where the middle (geometric) of each bin but the last is on the time curve.
 
+    A vertex just flipped is at its beginning: on a small graph one flip is more of |V| than the
+    first knots are, and the vertex must not flip back for all that. Nor may `memory` move what was
+    flipped a few flips ago there: to forget that is to walk in circles.
+
     Returns:
-        float64 [K]; the curve is from 0 to 1, and a bin of a large graph may be before it. A vertex
-        just flipped is at 0, where `memory` does not yet move it: on a small graph one flip is more
-        of |V| than the first knots are, and the vertex must not flip back for all that.
+        float64 [2, K]: the place, from 0 to 1 on the curve, and below where a bin of a large graph
+        is before it; and 1 where `memory` moves it, 0 where it does not.
     """
     edges = time_edges(config, num_vertices)
     below = np.concatenate([[max(edges[0] / 2, 1.0)], edges[:-1]])
     middles = 0.5 * (np.log(below) + np.log(edges)) - math.log(max(num_vertices, 1))
-    return np.where(below <= 1, 0.0, 1.0 - middles / math.log(_FIRST_KNOT))
+    places = np.where(below <= 1, 0.0, 1.0 - middles / math.log(_FIRST_KNOT))
+    return np.stack([places, (edges > _CIRCLE) | (places < 0)])
 
 
 def swift_tables(params: dict[str, Any], config: SwiftConfig, features: Any) -> SwiftTables:
@@ -241,7 +246,7 @@ def swift_globals(
 
     Args:
         params: `graph_params` of the graph.
-        places: [K], `time_places` of the graph.
+        places: [2, K], `time_places` of the graph.
         progress: flips done over the budget, 0..1.
         stagnation: flips since the best cut improved, over |V|.
         budget: flips of the whole walk, over 6 |V|; above 0.
@@ -255,7 +260,7 @@ def swift_globals(
     factor = xp.maximum(1.0 + m[0] * p + m[1] * q, 0.0) * xp.exp(m[2] * h + long[2] * g)
     curve = params["curve"]
     knots = xp.linspace(0.0, 1.0, len(curve), dtype=curve.dtype)
-    faded = xp.interp(places + params["memory"][0] * p, knots, curve)
+    faded = xp.interp(places[0] + params["memory"][0] * p * places[1], knots, curve)
     held = xp.append(factor * faded, 0.0)
     return Globals(xp.exp(level), p, held, bend[0] + bend[1] * p, bend[2] + 0.0 * p)
 

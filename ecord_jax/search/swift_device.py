@@ -54,7 +54,7 @@ class Ground(NamedTuple):
         params: those of the globals, for this graph.
         tables: of the graph, filled up to [N].
         edges: int32 [K], see `time_edges`.
-        places: [K], see `time_places`.
+        places: [2, K], see `time_places`.
     """
 
     arrays: GraphArrays

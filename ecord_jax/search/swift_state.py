@@ -39,7 +39,7 @@ class WalkState(NamedTuple):
         starts, near, weights: [N + 1], [H], [H]: the neighbours of each vertex, and the weights of
             the edges to them.
         edges: int64 [K], see `time_edges`.
-        places: float64 [K], see `time_places`.
+        places: float64 [2, K], see `time_places`.
         settings: float64 [16 + knots], the parameters of the globals: `temperature` [6], `penalty`
             [3], `bend` [3], `long` [3], `memory` [1] and `curve`.
         levels: int64 [L], where in `sums` each level begins.

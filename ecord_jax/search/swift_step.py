@@ -102,8 +102,9 @@ def look(settings: Any, shared: Any, counts: Any, size: int, places: Any, held: 
     factor = max(1.0 + s[6] * p + s[7] * q, 0.0) * math.exp(s[8] * h + s[14] * g)
     shared[PROGRESS], shared[RISE], shared[DIP] = p, s[9] + s[10] * p, s[11]
     curve, length = s[CURVE:], len(s) - CURVE - 1.0
-    for k in range(len(places)):
-        place = length * min(max(places[k] + s[CURVE - 1] * p, 0.0), 1.0)
+    for k in range(len(held) - 1):
+        moved = places[0, k] + s[CURVE - 1] * p * places[1, k]
+        place = length * min(max(moved, 0.0), 1.0)
         knot = min(int(place), len(curve) - 2)
         held[k] = factor * (curve[knot] + (place - knot) * (curve[knot + 1] - curve[knot]))
 

@@ -463,7 +463,7 @@ def test_time_edges(size):
 
 @pytest.mark.parametrize("size", [2, 40, 125, 600, 100_000])
 def test_a_vertex_just_flipped_is_at_the_first_knot(size):
-    edges, places = time_edges(CONFIG, size), time_places(CONFIG, size)
+    edges, (places, _) = time_edges(CONFIG, size), time_places(CONFIG, size)
     assert places[np.searchsorted(edges, 1, side="right")] <= 0
     assert (np.diff(places) >= 0).all()
     assert places[-1] < 1
@@ -484,6 +484,23 @@ def test_flips_are_forgotten_sooner_at_the_end():
     np.testing.assert_allclose(late.held[1:-2], early.held[2:-1], rtol=1e-5)
     assert late.held[-2] == much.held[0] == much.held[3] == pytest.approx(params["curve"][-1])
     assert early.held[-1] == late.held[-1] == 0
+
+
+def test_the_last_flips_of_a_small_graph_are_not_forgotten():
+    """However strong the memory's fading: a vertex is held as at the beginning of the walk."""
+    params = graph_params(PARAMS, np.eye(len(TRAITS))[0])
+    params |= {"penalty": np.zeros(3), "memory": np.array([9.0])}
+    for size, few in ((125, 7), (375, 3), (10_000, 0)):
+        edges, places = time_edges(CONFIG, size), time_places(CONFIG, size)
+        early, late = (
+            swift_globals(params, places, np.float64(p), np.float64(0), np.float64(1))
+            for p in (0, 1)
+        )
+        same = late.held[:-1] == early.held[:-1]
+        assert edges[same].max(initial=0) == few
+        assert same[edges <= few].all()
+        late_bins = late.held[:-1][edges > few]
+        assert late_bins == pytest.approx(np.full(len(late_bins), params["curve"][-1]))
 
 
 def test_a_walk_in_pieces_is_the_same():
