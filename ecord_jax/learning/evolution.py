@@ -25,6 +25,7 @@ from ecord_jax.networks.agent import Agent
 from ecord_jax.networks.swift import LONG, SwiftConfig, param_shapes
 from ecord_jax.networks.traits import TRAITS
 from ecord_jax.search.swift import enter, start_walk, view
+from ecord_jax.search.swift_state import WalkState
 from ecord_jax.search.walks import num_processors
 
 __all__ = [
@@ -327,14 +328,15 @@ def _final_cuts(agents: Sequence[Agent], walks: int, instance: Instance) -> np.n
         return np.zeros((len(agents), walks))
     scene = view(agents[0].config, graph)
 
-    def play(agent: Agent, number: int) -> float:
+    def play(ground: WalkState, number: int) -> float:
         rng = np.random.default_rng(instance.seed + number)
         labels = rng.integers(0, 2, graph.num_vertices, np.int8)
-        walk = start_walk(enter(agent, scene), labels, rng)
+        walk = start_walk(ground, labels, rng)
         walk.advance(budget, budget)
         return float(graph.cut(walk.best_labels))
 
-    return np.array([[play(agent, number) for number in range(walks)] for agent in agents])
+    grounds = (enter(agent, scene) for agent in agents)
+    return np.array([[play(ground, number) for number in range(walks)] for ground in grounds])
 
 
 def _scores(cuts: np.ndarray) -> np.ndarray:

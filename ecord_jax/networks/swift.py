@@ -9,8 +9,9 @@ x_i the peek over the local-field scale s, t_i the time since its last flip over
 learned curve, beyond its last knot what it is there, piecewise constant on `time_edges`; nothing is
 held against a vertex whose t_i is past 1), c how much sooner flips are forgotten at the end (but
 for the last few on a small graph, see `time_places`), k a learned bend of the gain, and T and M
-learned functions of the globals: progress p = flips done / budget, stagnation q = flips since the best cut improved / |V|, and horizon h = log(budget / 6 |V|),
-with g = max(h - log 20, 0) for what long walks want besides. All parameters are linear in a few
+learned functions of the globals: progress p = flips done / budget, stagnation q = flips since the
+best cut improved / |V|, and horizon h = log(budget / 6 |V|), with g = max(h - log 20, 0) for what
+long walks want besides. All parameters are linear in a few
 traits of the graph (`ecord_jax.networks.traits`). Between two steps only the flipped vertex, its
 neighbours and the few whose t_i crosses an edge of the curve change.
 
